@@ -1,0 +1,65 @@
+# Two commands on a machine with Python 3.11+ and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Versions for every install here, build tools included: the same next year as today.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start one worker per core; BLAS threads on top would only fight over them.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+.PHONY: help demo test lint types contract test-src test-wheel slow bench data clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/.core  ## Hide positives of a bundled table by a biased mechanism and find them again
+	$(BIN)/python -m doublelogit.demo
+
+test: lint types contract test-src test-wheel  ## Everything that must be green before a commit
+
+lint: $(VENV)/.dev  ## Style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev  ## Static types
+	$(BIN)/mypy
+
+contract: $(VENV)/.dev  ## Imports go down only
+	$(BIN)/lint-imports
+
+test-src: $(VENV)/.dev  ## Tests against the source tree
+	$(PYTEST) -m "not slow" tests src
+
+test-wheel: $(VENV)/.dev  ## Tests against the built wheel
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BIN)/python -m pip wheel -q --no-deps -w build/wheel .
+	$(BIN)/python -m pip install -q --no-deps --target build/wheel/site build/wheel/*.whl
+	PYTHONPATH=build/wheel/site DOUBLELOGIT_FROM=build/wheel/site $(PYTEST) -m "not slow" tests
+
+slow: $(VENV)/.dev  ## Studies that take minutes
+	$(PYTEST) -m slow tests
+
+bench: $(VENV)/.dev  ## Speed, as ratios to one logistic regression; writes benchmarks/results
+	$(BIN)/python benchmarks/speed.py
+
+data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
+	$(BIN)/python tools/build_benchmarks.py
+
+clean:  ## Remove everything that make has made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.pip: constraints.txt
+	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("doublelogit needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+	touch $@
+
+$(VENV)/.core: $(VENV)/.pip pyproject.toml
+	$(BIN)/python -m pip install -q -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(BIN)/python -m pip install -q --group dev
+	touch $@

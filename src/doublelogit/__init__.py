@@ -1,0 +1,32 @@
+"""Learning from positive-unlabelled data whose labels are biased.
+
+A labelled row is surely positive, an unlabelled one may be either, and the chance of a positive
+to be labelled depends on its features. The double logistic model estimates both:
+y(x) = P(Y=1 | x) and e(x) = P(S=1 | Y=1, x).
+"""
+
+from importlib.metadata import version
+
+from doublelogit.estimators import (
+    EMClassifier,
+    JointClassifier,
+    LBEClassifier,
+    NaiveClassifier,
+    TwoModelsClassifier,
+    TwoModelsSimpleClassifier,
+)
+from doublelogit.exceptions import LabelOrderWarning, SeparationWarning
+
+__version__ = version("doublelogit")
+
+__all__ = [
+    "EMClassifier",
+    "JointClassifier",
+    "LBEClassifier",
+    "LabelOrderWarning",
+    "NaiveClassifier",
+    "SeparationWarning",
+    "TwoModelsClassifier",
+    "TwoModelsSimpleClassifier",
+    "__version__",
+]

@@ -1,0 +1,111 @@
+"""Linear algebra of the design matrix: the only code that knows how X is stored.
+
+Every coefficient vector ends with the intercept, and may be a matrix with one column per
+model: the two predictors of a row are then one pass over X. Dense arrays and scipy CSR
+matrices go through the same verbs.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from doublelogit._types import Floats, Ints, Matrix
+
+CACHE_BYTES = 2**20  # scaled rows at once: written and read again while still in the cache
+
+
+def predictor(X: Matrix, coef: Floats) -> Floats:
+    """Linear predictor ``X @ coef[:-1] + coef[-1]``."""
+    return np.asarray(X @ coef[:-1] + coef[-1])
+
+
+def pull_back(X: Matrix, d: Floats) -> Floats:
+    """Gradient ``[X, 1]' d`` of a function of the predictor whose derivative is d."""
+    return np.concatenate([X.T @ d, d.sum(axis=0, keepdims=True)])
+
+
+def sandwich(X: Matrix, h: Floats) -> Floats:
+    """Curvature ``[X, 1]' diag(h) [X, 1]``."""
+    edge = X.T @ h
+    return _bordered(_core(X, h), edge, edge, h.sum())
+
+
+def cross(X: Matrix, h: Floats, Z: Matrix) -> Floats:
+    """Mixed curvature ``[X, 1]' diag(h) [Z, 1]`` of two models with columns of their own."""
+    if X is Z:
+        return sandwich(X, h)
+    core = X.T @ (Z.multiply(h[:, None]).tocsr() if sparse.issparse(Z) else h[:, None] * Z)
+    return _bordered(_dense(core), X.T @ h, Z.T @ h, h.sum())
+
+
+def squares(X: Matrix, h: Floats) -> Floats:
+    """Diagonal of :func:`sandwich`, without the matrix."""
+    squared = X.multiply(X) if sparse.issparse(X) else X * X
+    return np.append(squared.T @ h, h.sum())
+
+
+def column_extremes(X: Matrix) -> tuple[Floats, Floats]:
+    """Smallest and largest value of each column."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    return (_dense(low).ravel(), _dense(high).ravel()) if sparse.issparse(X) else (low, high)
+
+
+def _core(X: Matrix, h: Floats) -> Floats:
+    """``X' diag(h) X``, by a symmetric kernel where h allows it."""
+    if sparse.issparse(X):
+        return _dense(X.T @ X.multiply(h[:, None]).tocsr())
+    p = X.shape[1]
+    step = max(CACHE_BYTES // (8 * max(p, 1)), 64)
+    scaled, total = np.empty((min(step, len(X)), p)), np.zeros((p, p))
+    definite = bool((h >= 0).all())
+    root = np.sqrt(h) if definite else h
+    for i in range(0, len(X), step):
+        x = X[i : i + step]
+        z = np.multiply(x, root[i : i + step, None], out=scaled[: len(x)])
+        # numpy sends z'z to BLAS syrk, half the work of gemm
+        total += z.T @ z if definite else x.T @ z
+    return total
+
+
+def _bordered(core: Floats, right: Floats, below: Floats, corner: float) -> Floats:
+    """Add the intercept's row and column."""
+    full = np.empty((core.shape[0] + 1, core.shape[1] + 1))
+    full[:-1, :-1], full[:-1, -1], full[-1, :-1], full[-1, -1] = core, right, below, corner
+    return full
+
+
+def _dense(core: Matrix) -> Floats:
+    return np.asarray(core.toarray() if sparse.issparse(core) else core)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of one model: some of the columns (None: all of them) and the intercept.
+
+    Coefficients of a model are short, one per term; ``embed`` makes them full-length.
+    """
+
+    n_features: int
+    columns: Ints | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients, with the intercept."""
+        return 1 + (self.n_features if self.columns is None else len(self.columns))
+
+    def embed(self, theta: Floats) -> Floats:
+        """Full-length coefficients, zero where the model has no term."""
+        if self.columns is None:
+            return theta
+        coef = np.zeros(self.n_features + 1)
+        coef[self.columns], coef[-1] = theta[:-1], theta[-1]
+        return coef
+
+    def take(self, coef: Floats) -> Floats:
+        """The entries of a full-length vector that belong to the terms."""
+        return coef if self.columns is None else np.append(coef[self.columns], coef[-1])
+
+    def select(self, X: Matrix) -> Matrix:
+        """The columns of X that are terms."""
+        return X if self.columns is None else X[:, self.columns]

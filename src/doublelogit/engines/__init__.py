@@ -1,0 +1,1 @@
+"""Ways to map over blocks of rows, one answer."""

@@ -1,0 +1,106 @@
+"""Rows held in memory, dense or CSR, cut into cache-sized blocks.
+
+The cut depends on the data alone and sums are taken in block order, so the same rows give the
+same answer. Blocks are worked on one after the other: BLAS brings threads of its own to the
+products, and Python threads over blocks lost to the interpreter lock what they won.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from doublelogit._types import Column, Floats, Matrix
+from doublelogit.rows import plus
+
+T = TypeVar("T")
+
+# A block fits the last-level cache, where it is used several times; smaller ones would spend
+# their time in the interpreter and leave nothing for BLAS to share between threads.
+BLOCK_BYTES = 2**23
+
+
+@dataclass(frozen=True)
+class MemoryRows:
+    """Rows in memory. ``known`` is the class where it is known (labelled, audited), else NaN."""
+
+    X: Matrix
+    s: Floats
+    known: Floats
+    weight: Floats
+    block_rows: int = 0  # 0: by the size of the cache
+    _blocks: tuple[slice, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        step = self.block_rows or _rows_per_block(self.X)
+        starts = range(0, len(self.s), step)
+        object.__setattr__(self, "_blocks", tuple(slice(i, i + step) for i in starts))
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def total(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, self._map(fn, columns))
+
+    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+        parts = list(self._map(fn, columns))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+        return fn(*columns)
+
+    def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+        return fn(*columns)
+
+    def restrict(self, weight: Floats, *columns: Floats) -> tuple["MemoryRows", tuple[Floats, ...]]:
+        inside = np.flatnonzero(weight)
+        if 2 * len(inside) > len(weight):
+            return self, columns
+        s, known, own_weight = self.s[inside], self.known[inside], self.weight[inside]
+        rows = MemoryRows(self.X[inside], s, known, own_weight, self.block_rows)
+        return rows, tuple(c[inside] for c in columns)
+
+    def _map(self, fn: Callable[..., T], columns: tuple[Column, ...]) -> Iterator[T]:
+        return (fn(self._features(b), *(c[b] for c in columns)) for b in self._blocks)
+
+    def _features(self, b: slice) -> Matrix:
+        """The features of a block, in double precision, as a view wherever possible."""
+        X = _csr_rows(self.X, b) if sparse.issparse(self.X) else self.X[b]
+        return X if X.dtype == np.float64 else X.astype(np.float64)
+
+
+def memory_rows(
+    X: Matrix,
+    s: Floats,
+    *,
+    weight: Floats | None = None,
+    audited: Floats | None = None,
+    block_rows: int = 0,
+) -> MemoryRows:
+    """Rows of plain arrays: labelled rows are known to be positive, audited ones as given."""
+    s = np.asarray(s, dtype=np.float64)
+    known = np.where(s == 1, 1.0, np.nan if audited is None else audited)
+    weight = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
+    return MemoryRows(X, s, known, weight, block_rows)
+
+
+def _rows_per_block(X: Matrix) -> int:
+    n, p = X.shape
+    if sparse.issparse(X):
+        # a block's gradient is a dense vector: let the entries of a block outweigh it
+        bytes_per_row, block_bytes = 12 * X.nnz / max(n, 1) + 4, max(BLOCK_BYTES, 32 * p)
+    else:
+        bytes_per_row, block_bytes = 8 * p, BLOCK_BYTES
+    return int(np.clip(block_bytes / max(bytes_per_row, 1), 1024, 2**17))
+
+
+def _csr_rows(X: Any, b: slice) -> Any:
+    """Some rows of a CSR matrix, sharing its memory."""
+    start, stop = b.start, min(b.stop, X.shape[0])
+    low, high = X.indptr[start], X.indptr[stop]
+    parts = (X.data[low:high], X.indices[low:high], X.indptr[start : stop + 1] - low)
+    return type(X)(parts, shape=(stop - start, X.shape[1]), copy=False)

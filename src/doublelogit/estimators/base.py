@@ -1,0 +1,300 @@
+"""What all classifiers share: validation, predictions, a score that needs no true class."""
+
+import warnings
+from abc import ABC, abstractmethod
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from doublelogit._types import Floats
+from doublelogit.design import Terms, predictor
+from doublelogit.engines.memory import MemoryRows, memory_rows
+from doublelogit.estimators.validation import (
+    check_audited,
+    check_weighted,
+    encode_labels,
+    feature_index,
+)
+from doublelogit.exceptions import SeparationWarning
+from doublelogit.fit import PUFit
+from doublelogit.likelihood import positive_given_unlabelled
+from doublelogit.methods import Problem
+from doublelogit.methods.problem import varying_columns
+from doublelogit.metrics import label_log_likelihood
+
+POSITIVE = [Interval(Real, 0, None, closed="right")]
+NON_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+COUNT = [Interval(Integral, 1, None, closed="left")]
+FEATURES = ["array-like", None]
+
+
+class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier of the true class, learned from labels that only positives may carry."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": POSITIVE,
+        "propensity_C": POSITIVE,
+        "outcome_features": FEATURES,
+        "propensity_features": FEATURES,
+        "tol": NON_NEGATIVE,
+        "max_iter": COUNT,
+        "pos_label": "no_validation",
+    }
+
+    C: float
+    tol: float
+    max_iter: int
+    pos_label: Any
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Observed label: labelled (surely positive) or unlabelled (either). 1/True means
+            labelled; for other values see ``pos_label``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each row counts.
+        audited_y : array-like of shape (n_samples,), default=None
+            The class of rows where it was found out: 1 positive, 0 negative, NaN elsewhere.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._validate_params()
+        rows = self._rows(X, y, sample_weight, audited_y)
+        result = self._fit(self._problem(rows), X)
+        self._store(result)
+        self._warn(rows, result)
+        return self
+
+    @abstractmethod
+    def _fit(self, problem: Problem, X: Any) -> PUFit:
+        """Call the method. X is as the user passed it, for models that want it so."""
+
+    def decision_function(self, X: Any) -> Floats:
+        """Logit of P(Y=1 | x).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        logit : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = self._features(X)
+        return predictor(X, np.append(self.coef_[0], self.intercept_))
+
+    def predict_positive(self, X: Any) -> Floats:
+        """y(x) = P(Y=1 | x), as one column.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y_x : ndarray of shape (n_samples,)
+        """
+        return np.asarray(expit(self.decision_function(X)))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """P(Y=0 | x) and P(Y=1 | x), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, 2)
+        """
+        y_x = self.predict_positive(X)
+        return np.column_stack([1 - y_x, y_x])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likelier class: ``classes_[1]`` where P(Y=1 | x) > 1/2.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    def predict_propensity(self, X: Any) -> Floats:
+        """e(x) = P(S=1 | Y=1, x), the chance of a positive to be labelled.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        e_x : ndarray of shape (n_samples,)
+        """
+        return np.asarray(expit(self._propensity_logit(X)))
+
+    def predict_label_proba(self, X: Any) -> Floats:
+        """s(x) = P(S=1 | x) = y(x) e(x), the chance to be labelled.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        s_x : ndarray of shape (n_samples,)
+        """
+        return self.predict_positive(X) * self.predict_propensity(X)
+
+    def predict_hidden(self, X: Any) -> Floats:
+        """P(Y=1 | x, S=0), the chance that an unlabelled row is positive: the ranking score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        t_x : ndarray of shape (n_samples,)
+        """
+        log_not_e = log_expit(-self._propensity_logit(X))
+        return positive_given_unlabelled(self.decision_function(X), log_not_e)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean log-likelihood of the observed labels; larger is better.
+
+        Accuracy against the observed label would reward calling every hidden positive
+        negative. This score compares s(x) = y(x) e(x) with the labels, needs no true class,
+        and is maximal in expectation for the true s(x).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Observed labels, coded as in ``fit``.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self)
+        s = np.asarray(y) == self.classes_[1]
+        return label_log_likelihood(s, self.predict_label_proba(X), sample_weight)
+
+    def _propensity_logit(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        X = self._features(X)
+        return predictor(X, np.append(self.propensity_coef_[0], self.propensity_intercept_))
+
+    def _features(self, X: Any) -> Any:
+        """New features, checked against those of fit."""
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
+        )
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
+        return self._labelled_rows(X, y, sample_weight, audited_y)
+
+    def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
+        s, self.classes_ = encode_labels(y, self.pos_label)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        check_weighted(s, weight, self.classes_)
+        audited = check_audited(audited_y, s)
+        return memory_rows(X, s, weight=weight, audited=audited)
+
+    def _problem(self, rows: MemoryRows) -> Problem:
+        outcome, propensity = self._terms(rows)
+        propensity_C = getattr(self, "propensity_C", self.C)
+        return Problem(rows, 1 / self.C, 1 / propensity_C, outcome, propensity)
+
+    def _terms(self, rows: MemoryRows) -> tuple[Terms, Terms]:
+        """Terms of both models: the features asked for, but no constant columns."""
+        varying = varying_columns(rows)
+        names = getattr(self, "feature_names_in_", None)
+
+        def chosen(parameter: str) -> Terms:
+            features = getattr(self, parameter, None)
+            index = feature_index(features, parameter, rows.n_features, names)
+            if index is None:
+                return varying
+            if varying.columns is not None:
+                index = np.intersect1d(index, varying.columns)
+            return Terms(rows.n_features, index)
+
+        return chosen("outcome_features"), chosen("propensity_features")
+
+    def _store(self, result: PUFit) -> None:
+        if result.beta is not None:
+            self.coef_, self.intercept_ = result.beta[None, :-1], result.beta[-1:]
+        if result.gamma is not None:
+            self.propensity_coef_ = result.gamma[None, :-1]
+            self.propensity_intercept_ = result.gamma[-1:]
+        self.n_iter_, self.converged_ = max(result.n_iter, 1), result.converged
+        self.trace_ = np.array(result.trace)
+
+    def _warn(self, rows: MemoryRows, result: PUFit) -> None:
+        name = type(self).__name__
+        if not result.converged:
+            warnings.warn(
+                f"{name} did not meet its stopping rule (tol={self.tol:g}) within "
+                f"max_iter={self.max_iter} iterations. Increase max_iter or tol, or set tol=0 to "
+                "run exactly max_iter iterations.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        penalties = (self.C, getattr(self, "propensity_C", self.C))
+        if np.isinf(penalties).any() and result.beta is not None and _separated(rows, result):
+            warnings.warn(
+                f"labelled and unlabelled rows are perfectly separable, so without a penalty "
+                f"the coefficients of {name} have no finite optimum; they are large because the "
+                "iteration had to stop somewhere. Set C to a finite value, for example 1.",
+                SeparationWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _predictor(coef: Floats, X: Any) -> Floats:
+    return predictor(X, coef)
+
+
+def _separated(rows: MemoryRows, result: PUFit) -> bool:
+    """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
+    models = [coef for coef in (result.beta, result.gamma) if coef is not None]
+    log_s = sum(log_expit(rows.derive(partial(_predictor, coef))) for coef in models)
+    present = rows.weight > 0
+    labelled, others = log_s[present & (rows.s == 1)], log_s[present & (rows.s == 0)]
+    return bool(labelled.min() > others.max())

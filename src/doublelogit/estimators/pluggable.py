@@ -1,0 +1,83 @@
+"""Classifiers whose two models may be any scikit-learn classifiers."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import (
+    _check_y,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from doublelogit._types import Floats
+from doublelogit.design import Terms
+from doublelogit.engines.memory import MemoryRows
+from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.methods import Problem
+from doublelogit.methods.classifiers import ClassifierModel, positive_logit
+
+
+class PluggableModels(AbstractPUClassifier):
+    """Parameters ``outcome`` and ``propensity``, predictions from whatever they were.
+
+    A classifier that is plugged in gets X as the user passed it, so that a pipeline may pick
+    columns by name; a logistic model needs numbers. If both are plugged in, X may hold
+    anything that they can read.
+    """
+
+    outcome: Any
+    propensity: Any
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
+        if self.outcome is None or self.propensity is None:
+            return super()._rows(X, y, sample_weight, audited_y)
+        validate_data(self, X, skip_check_array=True)
+        y = _check_y(y, multi_output=False, y_numeric=False)
+        check_consistent_length(X, y)
+        return self._labelled_rows(np.empty((len(y), 0)), y, sample_weight, audited_y)
+
+    def _terms(self, rows: MemoryRows) -> tuple[Terms, Terms]:
+        for model, parameter in (
+            (self.outcome, "outcome_features"),
+            (self.propensity, "propensity_features"),
+        ):
+            if model is not None and getattr(self, parameter) is not None:
+                raise ValueError(
+                    f"{parameter} restricts the logistic model; let the classifier given as "
+                    f"{parameter.removesuffix('_features')} choose its columns itself."
+                )
+        return super()._terms(rows)
+
+    def _classifier(self, estimator: Any, problem: Problem, X: Any) -> ClassifierModel | None:
+        """The model that wraps a classifier; None for the logistic default."""
+        if estimator is None:
+            return None
+        assert isinstance(problem.rows, MemoryRows)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        return ClassifierModel(estimator, X, problem.rows)
+
+    def _keep(self, outcome: ClassifierModel | None, propensity: ClassifierModel | None) -> None:
+        if outcome is not None:
+            self.outcome_ = outcome.fitted
+        if propensity is not None:
+            self.propensity_ = propensity.fitted
+
+    def decision_function(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        if self.outcome is None:
+            return super().decision_function(X)
+        return positive_logit(self.outcome_, self._unchecked(X))
+
+    def _propensity_logit(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        if self.propensity is None:
+            return super()._propensity_logit(X)
+        return positive_logit(self.propensity_, self._unchecked(X))
+
+    def _unchecked(self, X: Any) -> Any:
+        """Names and number of features are checked, the values are the classifier's business."""
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return X if hasattr(X, "shape") else np.asarray(X)
+
+    decision_function.__doc__ = AbstractPUClassifier.decision_function.__doc__

@@ -1,0 +1,141 @@
+"""From what a user passes to what a method takes: labels, audited classes, named features."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from doublelogit._types import Floats, Ints
+from doublelogit.exceptions import LabelOrderWarning
+
+# Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
+SELF_EVIDENT = ({0, 1}, {-1, 1})
+
+
+def encode_labels(y: Any, pos_label: Any) -> tuple[Floats, NDArray[Any]]:
+    """Labels as 1.0 (labelled) and 0.0, and the two values in the order (unlabelled, labelled)."""
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    values = np.unique(y)
+    if len(values) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(y)}: y must hold two values, labelled and unlabelled; got "
+            f"{len(values)} classes, {_listed(values)}."
+        )
+    positive = _positive_value(values, pos_label)
+    others = values[values != positive]
+    if len(others) == len(values):
+        raise ValueError(
+            "y must hold labelled and unlabelled rows, but no row is labelled: it has one class, "
+            f"{_listed(values)}, and a labelled row would be {positive!r}."
+            if len(values) == 1
+            else f"pos_label must be one of the classes of y, {_listed(values)}; got {pos_label!r}."
+        )
+    if len(others) == 0:
+        raise ValueError(
+            "y must hold labelled and unlabelled rows, but every row is labelled: it has one "
+            f"class, {_listed(values)}."
+        )
+    return (y == positive).astype(np.float64), np.array([others[0], positive], dtype=values.dtype)
+
+
+def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
+    """The value that means labelled: as given, as evident, or by scikit-learn's order."""
+    if pos_label is not None:
+        return pos_label
+    evident = values.dtype.kind in "biuf" and any(set(values.tolist()) <= c for c in SELF_EVIDENT)
+    if evident:
+        return values.dtype.type(1)
+    if len(values) == 2:
+        warnings.warn(
+            f"pos_label was not given and the labels {_listed(values)} do not say which of them "
+            f"means labelled: taking {values[1]!r}, the last in order. Set pos_label to be sure.",
+            LabelOrderWarning,
+            stacklevel=4,
+        )
+    return values[-1]
+
+
+def check_weighted(s: Floats, weight: Floats | None, classes: NDArray[Any]) -> None:
+    """Both kinds of rows must be left when those without weight are put aside."""
+    if weight is None:
+        return
+    for value, name in ((1.0, "labelled"), (0.0, "unlabelled")):
+        if not weight[s == value].sum() > 0:
+            raise ValueError(
+                f"y must hold labelled and unlabelled rows of positive sample_weight, but every "
+                f"{name} row (class {classes[int(value)]!r}) has weight zero."
+            )
+
+
+def check_audited(audited_y: Any, s: Floats) -> Floats | None:
+    """Known classes as 1.0, 0.0 or NaN; None if no row is audited."""
+    if audited_y is None:
+        return None
+    try:
+        audited = np.array(
+            [np.nan if value is None else float(value) for value in column_or_1d(audited_y)]
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "audited_y must be 1 (positive), 0 (negative) or NaN (not audited) for each row; "
+            f"got {error}."
+        ) from None
+    if len(audited) != len(s):
+        raise ValueError(
+            f"audited_y must have one value per row; got {len(audited)} for {len(s)} rows."
+        )
+    known = ~np.isnan(audited)
+    wrong = np.flatnonzero(known & ~np.isin(audited, (0.0, 1.0)))
+    if len(wrong):
+        raise ValueError(
+            "audited_y must be 1 (positive), 0 (negative) or NaN (not audited); "
+            f"got {audited[wrong[0]]:g} in row {wrong[0]}."
+        )
+    clash = np.flatnonzero(known & (audited == 0) & (s == 1))
+    if len(clash):
+        raise ValueError(
+            "a labelled row is positive, so audited_y may not call it negative; "
+            f"got label 1 and audited_y 0 in row {clash[0]}"
+            + (f" and {len(clash) - 1} more." if len(clash) > 1 else ".")
+        )
+    return audited if known.any() else None
+
+
+def feature_index(
+    features: Sequence[Any] | None, name: str, n_features: int, names: NDArray[Any] | None
+) -> Ints | None:
+    """Column indices of features given by name or index; None stands for all of them."""
+    if features is None:
+        return None
+    if isinstance(features, str) or not hasattr(features, "__iter__"):
+        raise ValueError(f"{name} must be a list of names or indices; got {features!r}.")
+    known = {} if names is None else {str(value): j for j, value in enumerate(names)}
+    index = [_one_index(feature, name, n_features, known) for feature in features]
+    return np.unique(np.array(index, dtype=np.intp))
+
+
+def _one_index(feature: Any, name: str, n_features: int, known: dict[str, int]) -> int:
+    if isinstance(feature, str):
+        if feature not in known:
+            hint = f"the features are {_listed(known)}" if known else "X has no feature names"
+            raise ValueError(f"{name} must name features of X; got {feature!r}, but {hint}.")
+        return known[feature]
+    if isinstance(feature, int | np.integer) and -n_features <= feature < n_features:
+        return int(feature) % n_features
+    raise ValueError(
+        f"{name} must hold names or indices below the number of features {n_features}; "
+        f"got {feature!r}."
+    )
+
+
+def _listed(values: Any, most: int = 8) -> str:
+    """The first values, for a message."""
+    values = [v.item() if isinstance(v, np.generic) else v for v in values]
+    shown = ", ".join(repr(v) for v in values[:most])
+    return shown + (f", ... ({len(values)} in all)" if len(values) > most else "")

@@ -1,0 +1,9 @@
+"""Warnings that a user may want to tell apart."""
+
+
+class LabelOrderWarning(UserWarning):
+    """The labels do not say which of them means labelled, and ``pos_label`` was not given."""
+
+
+class SeparationWarning(UserWarning):
+    """Labelled and unlabelled rows are separable and nothing bounds the coefficients."""

@@ -1,0 +1,23 @@
+"""What every method returns."""
+
+from dataclasses import dataclass
+
+from doublelogit._types import Floats
+
+
+@dataclass(frozen=True)
+class PUFit:
+    """Fitted models, full length, intercept last.
+
+    ``beta`` and ``gamma`` are None where the model is another classifier than a linear one,
+    ``gamma`` also where the method has no propensity model. ``alpha``, the naive model of the
+    label, is kept where the propensity derives from it: e(x) = (s_naive(x) + 1) / 2.
+    ``trace`` holds the (minimised) objective after each round.
+    """
+
+    beta: Floats | None
+    gamma: Floats | None
+    n_iter: int
+    converged: bool
+    trace: tuple[float, ...] = ()
+    alpha: Floats | None = None

@@ -1,0 +1,147 @@
+"""Per-row losses of the double logistic model, with derivatives.
+
+    y(x) = P(Y=1 | x)       = sigma(a),  a = x'beta     outcome
+    e(x) = P(S=1 | Y=1, x)  = sigma(b),  b = x'gamma    propensity
+    s(x) = P(S=1 | x)       = y(x) e(x)                 label
+
+Functions here map per-row arrays to per-row arrays and never see X. Everything is computed
+from logarithms and from products of small factors, so that no value overflows and no
+derivative is the difference of two nearly equal numbers.
+
+The class of a row is either *known* (``known`` is 0 or 1: every labelled row, and audited
+ones) or not (NaN). What is needed of a row is always t = P(Y=1 | what is known of it): the
+E-step of EM and LBE, the weight of TM and, by Fisher's and Louis' identities, the gradient
+and Hessian of JOINT.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from doublelogit._types import Floats
+
+
+class Loss1(NamedTuple):
+    """Loss of one predictor: value, d/da and d2/da2, each of shape (n,)."""
+
+    value: Floats
+    d_a: Floats
+    h_aa: Floats
+
+
+class Loss2(NamedTuple):
+    """Loss of two predictors: value, gradient and 2 x 2 Hessian, each of shape (n,)."""
+
+    value: Floats
+    d_a: Floats
+    d_b: Floats
+    h_aa: Floats
+    h_ab: Floats
+    h_bb: Floats
+
+
+class Sigmoid(NamedTuple):
+    """sigma(a) = p and 1 - p, with their logarithms."""
+
+    p: Floats
+    not_p: Floats
+    log_p: Floats
+    log_not_p: Floats
+
+
+def sigmoid(a: Floats) -> Sigmoid:
+    """sigma(a), 1 - sigma(a) and both logarithms, exact to rounding for every finite a."""
+    above, below = np.maximum(a, 0), np.minimum(a, 0)
+    up, down = np.exp(below), np.exp(-above)  # one of them is 1, the other exp(-|a|)
+    total = up + down
+    log_total = np.log1p(up * down)
+    return Sigmoid(up / total, down / total, below - log_total, -above - log_total)
+
+
+def logistic(a: Floats, target: Floats) -> Loss1:
+    """Log-loss of sigma(a) against a soft target in [0, 1].
+
+    A soft target t is the same as two weighted copies of the row, of class 1 with weight t
+    and of class 0 with weight 1 - t, and needs no copy.
+
+    Implements: W_n (with t = P(Y=1 | x, s)), K and R_n (with t = s), the NAIVE likelihood
+    """
+    y = sigmoid(a)
+    return Loss1(value=-y.log_not_p - target * a, d_a=y.p - target, h_aa=y.p * y.not_p)
+
+
+def logistic_slope(a: Floats, target: Floats) -> Floats:
+    """First derivative of :func:`logistic`, for steps that need nothing else."""
+    return np.asarray(expit(a)) - target
+
+
+def positive_given_unlabelled(a: Floats, log_not_e: Floats) -> Floats:
+    """P(Y=1 | S=0, x) = y(1-e) / (1-ye), from a and log(1 - e).
+
+    Its logit is ``a + log(1 - e)``, which is finite wherever a is.
+
+    Implements: OR(x) = (1-e)/e / ((1-s)/s)
+    """
+    return np.asarray(expit(a + log_not_e))
+
+
+def positive_given_label(known: Floats, a: Floats, b: Floats) -> Floats:
+    """T = P(Y=1 | x, s): the class where it is known, OR(x) elsewhere.
+
+    Implements: w_1(s, x) of Lemma 2 (w_0 = 1 - w_1), the E-step of EM and LBE
+    """
+    return np.where(np.isnan(known), positive_given_unlabelled(a, log_expit(-b)), known)
+
+
+def log_not_label(a: Floats, log_not_e: Floats) -> Floats:
+    """log(1 - s(x)) = log(1 - y + y (1-e)) from a and log(1 - e).
+
+    Implements: s(x) = e(x) y(x)
+    """
+    y = sigmoid(a)
+    return np.logaddexp(y.log_not_p, y.log_p + log_not_e)
+
+
+def expected_complete(s: Floats, t: Floats, a: Floats, b: Floats) -> Floats:
+    """Log-loss of (Y, S) averaged over Y ~ Bernoulli(t); the weight t stays on the second term.
+
+    Implements: the criterion of LBE and of EM's M-step
+    """
+    return logistic(a, t).value + t * logistic(b, s).value
+
+
+def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+    """Log-loss of what was observed of a row, with its derivatives.
+
+    Class unknown: ``-log(1 - ye)``. Class known: ``-log P(Y=known) - known log P(S=s | Y=1)``,
+    which on labelled rows is ``-log(ye)``.
+
+    With t as above Fisher's identity gives the gradient (y - t, t(e - s)), and Louis' identity
+    the Hessian: complete minus missing information. Both are written here as products.
+
+    Implements: Q_n
+    """
+    y, e = sigmoid(a), sigmoid(b)
+    t = sigmoid(a + e.log_not_p)
+    free = np.isnan(known)
+    k = np.where(free, 0.0, known)
+    d_a, d_b = y.p * e.p * t.not_p, e.p * t.p
+    return Loss2(
+        value=np.where(
+            free,
+            _minus_log_not_label(y, e, t),
+            -k * (y.log_p + s * e.log_p + (1 - s) * e.log_not_p) - (1 - k) * y.log_not_p,
+        ),
+        d_a=np.where(free, d_a, (1 - k) * y.p - k * y.not_p),
+        d_b=np.where(free, d_b, k * ((1 - s) * e.p - s * e.not_p)),
+        h_aa=np.where(free, d_a * (y.not_p - t.p), y.p * y.not_p),
+        h_ab=np.where(free, d_b * t.not_p, 0.0),
+        h_bb=np.where(free, d_b * (e.not_p - e.p * t.not_p), k * e.p * e.not_p),
+    )
+
+
+def _minus_log_not_label(y: Sigmoid, e: Sigmoid, t: Sigmoid) -> Floats:
+    """-log(1 - ye): by the small product, or by 1 - ye = (1-y)/(1-t) when ye is not small."""
+    s_x = y.p * e.p
+    return np.where(s_x < 0.5, -np.log1p(-np.minimum(s_x, 0.5)), t.log_not_p - y.log_not_p)

@@ -1,0 +1,73 @@
+"""Any scikit-learn classifier in the place of a logistic model."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from doublelogit._types import Column, Floats
+from doublelogit.engines.memory import MemoryRows
+from doublelogit.likelihood import logistic
+
+LIMIT = 1e-12  # probabilities of 0 and 1 have no logit; this is as sure as a model may be
+
+
+@dataclass
+class ClassifierModel:
+    """A classifier fitted to soft targets: each row once per class, weighted by its target."""
+
+    estimator: Any
+    X: Any
+    rows: MemoryRows
+    fitted: Any = field(default=None, init=False)
+
+    def fit(self, target: Column, weight: Column | None = None) -> float:
+        weight = self.rows.weight if weight is None else weight
+        shares = weight * target, weight * (1 - target)
+        positive, negative = (np.flatnonzero(share > 0) for share in shares)
+        if not (len(positive) and len(negative)):
+            raise ValueError(
+                f"{type(self.estimator).__name__} needs rows of both classes; got "
+                f"{len(positive)} positive and {len(negative)} negative ones. A propensity is "
+                "1 where every row that is likely positive is labelled."
+            )
+        index = np.concatenate([positive, negative])
+        classes = np.repeat([1, 0], [len(positive), len(negative)])
+        weights = np.concatenate([shares[0][positive], shares[1][negative]])
+        self.fitted = clone(self.estimator)
+        fit_weighted(self.fitted, _safe_indexing(self.X, index), classes, weights)
+        loss = logistic(self.predictor(), target).value
+        return float(weight @ loss / weight.sum())
+
+    def predictor(self) -> Floats:
+        return positive_logit(self.fitted, self.X)
+
+
+def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats) -> None:
+    """Fit with sample weights, which a pipeline takes under the name of its last step."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if not has_fit_parameter(last, "sample_weight"):
+        raise ValueError(
+            "outcome and propensity must be classifiers whose fit takes sample_weight; "
+            f"{type(last).__name__} does not."
+        )
+    if not isinstance(estimator, Pipeline):
+        estimator.fit(X, y, sample_weight=weights)
+    elif get_config()["enable_metadata_routing"]:
+        last.set_fit_request(sample_weight=True)
+        estimator.fit(X, y, sample_weight=weights)
+    else:
+        estimator.fit(X, y, **{f"{estimator.steps[-1][0]}__sample_weight": weights})
+
+
+def positive_logit(estimator: Any, X: Any) -> Floats:
+    """Logit of the probability that a fitted classifier gives to class 1."""
+    column = int(np.flatnonzero(estimator.classes_ == 1)[0])
+    p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, column]
+    return np.asarray(logit(np.clip(p, LIMIT, 1 - LIMIT)))

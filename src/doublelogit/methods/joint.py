@@ -1,0 +1,100 @@
+"""JOINT: maximum likelihood of the double logistic model.
+
+Maximise ``Q_n(beta, gamma) = mean_i s_i log s(x_i) + (1 - s_i) log(1 - s(x_i))`` subject to
+|beta|_1 > |gamma|_1. Q_n is not concave; the paper alternates minorise-maximise steps::
+
+    repeat
+        beta  <- beta  + (X'X/4)^-1 dQ_n/dbeta        X'X/4 bounds the curvature from above
+        gamma <- gamma + (X'X/4)^-1 dQ_n/dgamma
+
+which creep. The default is a trust-region Newton on (beta, gamma) at once, from several starts,
+keeping the best. Q_n does not change when beta and gamma change places; the constraint
+picks one of the two, so it is enough to order them after the fit. (Lemma 1 allows any norm. With
+intercepts in it, as in the paper, a propensity that is nearly 1 everywhere has the larger norm
+and would be taken for the outcome; so the default compares slopes of standardised features.)
+"""
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.design import sandwich
+from doublelogit.fit import PUFit
+from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.methods.problem import Problem, full
+from doublelogit.methods.start import starts
+from doublelogit.solvers import Factor, Solution, lbfgs, stationary, trust_region
+
+
+def joint(
+    problem: Problem,
+    *,
+    solver: str = "newton",
+    init: str | Floats = "naive",
+    n_starts: int = 4,
+    mm_steps: int = 1,
+    stopping: str = "gradient",
+    orientation: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    rng: np.random.Generator | None = None,
+) -> PUFit:
+    """Maximise Q_n from several starts (a named or given one first) and order the pair."""
+    rng = np.random.default_rng(0) if rng is None else rng
+
+    def solve(theta: Floats) -> Solution:
+        if solver == "mm":
+            return mm(problem, theta, mm_steps, stopping, tol, max_iter)
+        method = trust_region if len(theta) <= 2 * DENSE_LIMIT else lbfgs
+        return method(problem.likelihood, theta, tol=tol, max_iter=max_iter)
+
+    best = min(map(solve, starts(problem, init, n_starts, rng)), key=_rank)
+    beta, gamma = full(problem, best.theta)
+    if problem.symmetric:
+        size = np.append(problem.spread, 0.0) if orientation == "auto" else 1.0
+        beta, gamma = larger_first(beta, gamma, size)
+    return PUFit(beta, gamma, best.n_iter, best.converged, best.trace)
+
+
+def mm(
+    problem: Problem, theta: Floats, steps: int, stopping: str, tol: float, max_iter: int
+) -> Solution:
+    """Alternate ``steps`` minorise-maximise steps in beta and in gamma."""
+    likelihood = problem.likelihood
+    halves = (slice(None, problem.outcome.size), slice(problem.outcome.size, None))
+    bounds = [_bound(problem, half) for half in halves]
+    value, grad = likelihood.first(theta)
+    trace, converged = [value], tol == 0
+    for n_iter in range(1, max_iter + 1):
+        for half, bound in zip(halves, bounds, strict=True):
+            for _ in range(steps):
+                theta = theta.copy()
+                theta[half] -= bound.solve(grad[half])
+                value, grad = likelihood.first(theta)
+        trace.append(value)
+        settled = abs(trace[-1] - trace[-2]) < tol * abs(trace[-2])
+        if stationary(grad, tol) if stopping == "gradient" else settled:
+            converged = True
+            break
+    return Solution(theta, value, float(np.abs(grad).max()), n_iter, converged, None, tuple(trace))
+
+
+def _bound(problem: Problem, half: slice) -> Factor:
+    """``X'WX/4`` and the penalty, factorised: the curvature of the minoriser."""
+    rows, likelihood = problem.rows, problem.likelihood
+    terms = problem.outcome if half.start is None else problem.propensity
+    gram = rows.total(lambda X, weight: sandwich(terms.select(X), weight / 4), rows.weight)
+    return Factor.of(gram / problem.n + np.diag(likelihood.ridge[half]))
+
+
+def larger_first(beta: Floats, gamma: Floats, size: Floats | float = 1.0) -> tuple[Floats, Floats]:
+    """The pair ordered so that |size beta|_1 >= |size gamma|_1.
+
+    Implements: the constraint of Lemma 1 (size 1: as written, intercepts included)
+    """
+    in_order = np.abs(size * beta).sum() >= np.abs(size * gamma).sum()
+    return (beta, gamma) if in_order else (gamma, beta)
+
+
+def _rank(solution: Solution) -> tuple[float]:
+    # starts that end in one optimum differ by rounding: let the first of them win
+    return (round(solution.value, 9),)

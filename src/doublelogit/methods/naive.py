@@ -1,0 +1,19 @@
+"""NAIVE: logistic regression of the label, unlabelled taken for negative.
+
+Algorithm::
+
+    alpha   <- maximiser of sum_i S_i log y(X_i, alpha) + (1 - S_i) log(1 - y(X_i, alpha))
+    s_naive <- sigma(x'alpha);  e_naive <- (s_naive + 1) / 2, the middle of [s(x), 1]
+"""
+
+from doublelogit.fit import PUFit
+from doublelogit.methods.problem import Problem
+
+
+def naive(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PUFit:
+    """Fit the label; the outcome model is what the label model is, and e(x) = 1."""
+    model = problem.label_model(tol=tol, max_iter=max_iter)
+    solution = model.solve(problem.rows.s)
+    return PUFit(
+        model.coef, None, solution.n_iter, solution.converged, (solution.value,), model.coef
+    )

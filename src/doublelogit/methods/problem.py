@@ -1,0 +1,125 @@
+"""What is to be fitted: rows, the terms of the two models, their penalties."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats, Matrix
+from doublelogit.design import Terms, column_extremes, pull_back, squares
+from doublelogit.methods.models import LogisticModel
+from doublelogit.objective import DoubleLogisticObjective
+from doublelogit.rows import Rows
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows and the double logistic model to be fitted to them.
+
+    ``outcome`` and ``propensity`` default to all columns; penalties are ``l2/2 |w|^2`` on the
+    sum of the losses.
+    """
+
+    rows: Rows
+    l2: float = 0.0
+    propensity_l2: float = 0.0
+    outcome: Terms = field(default=None)  # type: ignore[assignment]
+    propensity: Terms = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        everything = Terms(self.rows.n_features)
+        for name in ("outcome", "propensity"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, everything)
+
+    @cached_property
+    def n(self) -> float:
+        """Total weight of the rows."""
+        return self.rows.total(_weight, self.rows.weight)
+
+    @property
+    def label(self) -> Terms:
+        """Terms of the naive model of S: whatever either model may use."""
+        if self.outcome.columns is None or self.propensity.columns is None:
+            return Terms(self.rows.n_features)
+        columns = np.union1d(self.outcome.columns, self.propensity.columns)
+        return replace(self.outcome, columns=columns)
+
+    def label_model(self, **options: Any) -> LogisticModel:
+        return LogisticModel(self.rows, self.label, self.n, self.l2, **options)
+
+    def outcome_model(self, **options: Any) -> LogisticModel:
+        return LogisticModel(self.rows, self.outcome, self.n, self.l2, **options)
+
+    def propensity_model(self, **options: Any) -> LogisticModel:
+        return LogisticModel(self.rows, self.propensity, self.n, self.propensity_l2, **options)
+
+    @cached_property
+    def likelihood(self) -> DoubleLogisticObjective:
+        """The penalised -Q_n of (beta, gamma)."""
+        return DoubleLogisticObjective(
+            self.rows, self.outcome, self.propensity, self.n, self.l2, self.propensity_l2
+        )
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether beta and gamma could change places unnoticed.
+
+        They cannot if their terms or penalties differ or an audited row tells them apart.
+        """
+        same = self.outcome is self.propensity and self.l2 == self.propensity_l2
+        return same and not self.audited
+
+    @cached_property
+    def spread(self) -> Floats:
+        """Standard deviation of each column."""
+        rows = self.rows
+        square = rows.total(squares, rows.weight)[:-1] / self.n
+        mean = rows.total(pull_back, rows.weight)[:-1] / self.n
+        return np.sqrt(np.maximum(square - mean**2, 0.0))
+
+    @cached_property
+    def audited(self) -> bool:
+        """Whether the class of some row is known other than by its label."""
+        return bool(self.rows.total(_audited, self.rows.s, self.rows.known))
+
+
+def _weight(_: Any, weight: Floats) -> float:
+    return float(weight.sum())
+
+
+def _audited(_: Any, s: Floats, known: Floats) -> int:
+    return int(np.count_nonzero(~np.isnan(known) & (s == 0)))
+
+
+def full(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
+    """Full-length (beta, gamma) of a short theta."""
+    beta, gamma = problem.likelihood.split(theta)
+    return problem.outcome.embed(beta), problem.propensity.embed(gamma)
+
+
+def varying_columns(rows: Rows) -> Terms:
+    """The columns that vary among rows with weight; a constant one is an intercept in disguise."""
+    extremes = rows.total(_extremes, rows.weight)
+    columns = np.flatnonzero(extremes.low < extremes.high)
+    return Terms(rows.n_features, None if len(columns) == rows.n_features else columns)
+
+
+@dataclass(frozen=True)
+class _Extremes:
+    """Smallest and largest value of each column; the sum of two is that of all their rows."""
+
+    low: Floats
+    high: Floats
+
+    def __add__(self, other: "_Extremes") -> "_Extremes":
+        return _Extremes(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+def _extremes(X: Matrix, weight: Floats) -> _Extremes:
+    if not weight.all():
+        X = X[np.flatnonzero(weight)]
+    if X.shape[0] == 0:
+        return _Extremes(np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf))
+    return _Extremes(*column_extremes(X))

@@ -1,0 +1,90 @@
+"""Where EM, LBE and JOINT start: the likelihood has several stationary points.
+
+naive     beta <- NAIVE, gamma <- logistic fit of e_naive(x)                      the paper
+balanced  beta <- S with weights (1 - mean S) on labelled rows, mean S on others  SAR-EM
+          gamma <- S with weights s + (1-s) y(x)
+half      beta <- NAIVE, gamma <- 0, that is e(x) = 1/2                           LBE
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.special import expit
+
+from doublelogit._types import Floats
+from doublelogit.methods.models import LogisticModel, Model
+from doublelogit.methods.problem import Problem
+from doublelogit.rows import weighted_mean
+
+
+def start(problem: Problem, init: str | Floats) -> Floats:
+    """(beta, gamma) as one vector: of a named start, or as given."""
+    return STARTS[init](problem) if isinstance(init, str) else np.asarray(init, dtype=float)
+
+
+def starts(
+    problem: Problem, init: str | Floats, n: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """The first start, then the balanced one, then the first one shaken.
+
+    The shakes are a unit step in every direction: they change predictors by about one.
+    """
+    first = start(problem, init)
+    yield first
+    if n > 1:
+        balanced = isinstance(init, str) and init == "balanced"
+        yield start(problem, "naive" if balanced else "balanced")
+    for _ in range(n - 2):
+        noise = rng.standard_normal(len(first)) / problem.likelihood.scale
+        yield first + noise * np.sqrt(1 / len(first))
+
+
+def naive_start(problem: Problem) -> Floats:
+    """The naive model of the label, and the propensity halfway between s(x) and one."""
+    rows = problem.rows
+    label, outcome, propensity = _models(problem)
+    label.fit(rows.s)
+    outcome.fit(rows.s)
+    propensity.fit(rows.combine(lambda z: (expit(z) + 1) / 2, label.predictor()))
+    return np.concatenate([outcome.theta, propensity.theta])
+
+
+def balanced_start(problem: Problem) -> Floats:
+    """The start of SAR-EM."""
+    _, outcome, propensity = _models(problem)
+    fit_balanced(problem, outcome, propensity)
+    return np.concatenate([outcome.theta, propensity.theta])
+
+
+def half_start(problem: Problem) -> Floats:
+    """The naive model of the label, and a propensity of one half."""
+    _, outcome, propensity = _models(problem)
+    outcome.fit(problem.rows.s)
+    return np.concatenate([outcome.theta, propensity.theta])
+
+
+def fit_balanced(problem: Problem, outcome: Model, propensity: Model) -> None:
+    """The first fits of SAR-EM, on the models given."""
+    rows = problem.rows
+    mean_s = weighted_mean(rows, rows.s)
+
+    def balanced(s: Floats, weight: Floats) -> Floats:
+        return weight * np.where(s == 1, 1 - mean_s, mean_s)
+
+    outcome.fit(rows.s, rows.combine(balanced, rows.s, rows.weight))
+    propensity.fit(rows.s, rows.combine(_positive, rows.known, rows.weight, outcome.predictor()))
+
+
+def _positive(known: Floats, weight: Floats, a: Floats) -> Floats:
+    return weight * np.where(np.isnan(known), expit(a), known)
+
+
+def _models(problem: Problem) -> tuple[LogisticModel, LogisticModel, LogisticModel]:
+    return problem.label_model(), problem.outcome_model(), problem.propensity_model()
+
+
+STARTS: dict[str, Callable[[Problem], Floats]] = {
+    "naive": naive_start,
+    "balanced": balanced_start,
+    "half": half_start,
+}

@@ -1,0 +1,103 @@
+"""TM: two models fitted in turn (Furmanczyk et al., ECAI 2023).
+
+Algorithm::
+
+    s(x), e(x) <- NAIVE:  s_naive(x),  (s_naive(x) + 1) / 2
+    repeat until W_n changes by less than tol, relatively
+        beta  <- maximiser of W_n: soft targets 1 if s = 1, else OR = (1-e)/e / ((1-s)/s)
+        y(x)  <- sigma(x'beta)
+        P     <- labelled rows, and rows with y(x) > t, the alpha-quantile of y on labelled rows
+        gamma <- maximiser of R_n: logistic regression of S on P
+        e(x)  <- sigma(x'gamma)
+                 floored by the last s(x)                         as released, not as written
+        s(x)  <- e(x) y(x)
+    beta  <- maximiser of W_n once more                           as released, not as written
+
+The state between rounds is the logit a of y(x) and log(1 - e(x)), per row, with
+OR = sigma(a + log(1-e)): the paper's weights in logarithms.
+"""
+
+from functools import partial
+
+import numpy as np
+from scipy.special import expit
+
+from doublelogit._types import Column, Floats
+from doublelogit.fit import PUFit
+from doublelogit.likelihood import log_not_label, sigmoid
+from doublelogit.methods.models import Model, coefficients
+from doublelogit.methods.problem import Problem
+from doublelogit.methods.tm_simple import naive_state, soft_target
+from doublelogit.rows import Rows, quantile, weighted_mean
+
+# Rows with equal features must fall on one side of t whatever the last digits of y(x) are.
+TIE = 1e-9
+
+
+def tm(
+    problem: Problem,
+    *,
+    outcome: Model | None = None,
+    propensity: Model | None = None,
+    label: Model | None = None,
+    literal: bool = False,
+    stratum_quantile: float | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+) -> PUFit:
+    """Alternate the two fits, as released or (``literal``) as the paper's text has it."""
+    rows = problem.rows
+    label = label or problem.label_model()
+    outcome = outcome or problem.outcome_model()
+    propensity = propensity or problem.propensity_model()
+    alpha = weighted_mean(rows, rows.s) if stratum_quantile is None else stratum_quantile
+
+    label.fit(rows.s)
+    a, log_not_e = naive_state(rows, label.predictor())
+    labelled_weight = rows.collect(_labelled, rows.s, rows.weight)
+    trace = [_fit_outcome(outcome, rows, a, log_not_e)]
+    converged = tol == 0
+    for n_iter in range(1, max_iter + 1):
+        last, a = (a, log_not_e), outcome.predictor()
+        t = quantile(expit(rows.collect(_labelled, rows.s, a)), labelled_weight, alpha)
+        propensity.fit(rows.s, rows.combine(partial(_stratum, t), rows.known, rows.weight, a))
+        b = propensity.predictor()
+        log_not_e = rows.combine(_log_not, b)
+        if literal and n_iter == max_iter:
+            break
+        if not literal:
+            log_not_e = rows.combine(_floor, log_not_e, b, *last)
+        trace.append(_fit_outcome(outcome, rows, a, log_not_e))
+        if abs(trace[-1] - trace[-2]) < tol * abs(trace[-2]):
+            converged = True
+            break
+    return PUFit(coefficients(outcome), coefficients(propensity), n_iter, converged, tuple(trace))
+
+
+def _fit_outcome(outcome: Model, rows: Rows, a: Column, log_not_e: Column) -> float:
+    return outcome.fit(rows.combine(soft_target, rows.known, a, log_not_e))
+
+
+def _labelled(s: Floats, column: Floats) -> Floats:
+    return column[s == 1]
+
+
+def _stratum(t: float, known: Floats, weight: Floats, a: Floats) -> Floats:
+    """Weight of a row in the estimated stratum Y=1: its own inside, zero outside."""
+    inside = np.where(np.isnan(known), expit(a) > t * (1 + TIE), known == 1)
+    return np.where(inside, weight, 0.0)
+
+
+def _log_not(b: Floats) -> Floats:
+    return sigmoid(b).log_not_p
+
+
+def _floor(log_not_e: Floats, b: Floats, a: Floats, last_log_not_e: Floats) -> Floats:
+    """log(1 - max(e, s)) with the last s = y e from its a and log(1 - e).
+
+    s is below both the last e and y, so only rows whose e is too need a closer look.
+    """
+    low = np.flatnonzero((log_not_e > last_log_not_e) & (b < a))
+    log_not_s = log_not_label(a[low], last_log_not_e[low])
+    log_not_e[low] = np.minimum(log_not_e[low], log_not_s)
+    return log_not_e

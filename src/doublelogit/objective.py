@@ -1,0 +1,185 @@
+"""Penalised mean losses over rows: what the solvers minimise.
+
+An objective is asked for as much as a step needs: the gradient, the value too, or the Hessian
+as well. All are divided by the total weight n of the rows, so that tolerances mean the same
+for every sample size; the penalty ``l2/2 |w|^2``, intercepts free, is on the *sum* of the
+losses (l2 = 1/C of scikit-learn), hence also divided by n.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Protocol
+
+import numpy as np
+
+from doublelogit._types import Column, Floats, Matrix
+from doublelogit.design import Terms, cross, predictor, pull_back, sandwich, squares
+from doublelogit.likelihood import Loss2, double_logistic, logistic, logistic_slope
+from doublelogit.rows import Rows
+from doublelogit.solvers import First, Second
+
+
+def ridge(terms: Terms, l2: float, n: float) -> Floats:
+    """Penalty of each coefficient on the scale of the mean loss; none on the intercept."""
+    return np.append(np.full(terms.size - 1, l2 / n), 0.0)
+
+
+def curvature_scale(rows: Rows, terms: Terms, n: float, l2: float) -> Floats:
+    """Root of ``1/4 diag X'WX / n + ridge``: no logistic loss curves more than a quarter."""
+    bound = 0.25 * terms.take(rows.total(squares, rows.weight)) / n + ridge(terms, l2, n)
+    return np.sqrt(np.where(bound > 0, bound, 1.0))
+
+
+class Penalised(Protocol):
+    """An objective with a ridge per coefficient and a total weight."""
+
+    @property
+    def ridge(self) -> Floats: ...
+    @property
+    def n(self) -> float: ...
+
+
+def penalised(objective: Penalised, theta: Floats, value: float, grad: Floats) -> First:
+    """Sums over rows turned into the mean and the penalty added."""
+    pull = objective.ridge * theta
+    n = objective.n
+    return First(float(value / n + 0.5 * pull @ theta), grad / n + pull)
+
+
+@dataclass(frozen=True)
+class LogisticObjective:
+    """``theta -> sum_i v_i logistic(x_i'theta, target_i) / n`` and the penalty.
+
+    Implements: W_n of TM (soft targets), R_n of TM (weight: the stratum), NAIVE, ORACLE
+    """
+
+    rows: Rows
+    terms: Terms
+    target: Column
+    weight: Column
+    n: float
+    l2: float
+    scale: Floats
+
+    @cached_property
+    def ridge(self) -> Floats:
+        return ridge(self.terms, self.l2, self.n)
+
+    def gradient(self, theta: Floats) -> Floats:
+        fn = partial(_logistic_gradient, self.terms.embed(theta))
+        grad = self.rows.total(fn, self.target, self.weight)
+        return self.terms.take(grad) / self.n + self.ridge * theta
+
+    def first(self, theta: Floats) -> First:
+        fn = partial(_logistic_first, self.terms.embed(theta))
+        sums = self.rows.total(fn, self.target, self.weight)
+        return penalised(self, theta, sums.value, self.terms.take(sums.grad))
+
+    def second(self, theta: Floats) -> Second:
+        fn = partial(_logistic_second, self.terms, theta)
+        sums = self.rows.total(fn, self.target, self.weight)
+        first = penalised(self, theta, sums.value, sums.grad)
+        return Second(*first, sums.hess / self.n + np.diag(self.ridge))
+
+
+def _logistic_gradient(coef: Floats, X: Matrix, target: Floats, weight: Floats) -> Floats:
+    return pull_back(X, weight * logistic_slope(predictor(X, coef), target))
+
+
+def _logistic_first(coef: Floats, X: Matrix, target: Floats, weight: Floats) -> First:
+    f = logistic(predictor(X, coef), target)
+    return First(float(weight @ f.value), pull_back(X, weight * f.d_a))
+
+
+def _logistic_second(
+    terms: Terms, theta: Floats, X: Matrix, target: Floats, weight: Floats
+) -> Second:
+    X = terms.select(X)
+    f = logistic(predictor(X, theta), target)
+    grad, hess = pull_back(X, weight * f.d_a), sandwich(X, weight * f.h_aa)
+    return Second(float(weight @ f.value), grad, hess)
+
+
+@dataclass(frozen=True)
+class DoubleLogisticObjective:
+    """``(beta, gamma) -> -Q_n`` and the penalties of both models.
+
+    Implements: Q_n
+    """
+
+    rows: Rows
+    outcome: Terms
+    propensity: Terms
+    n: float
+    l2: float
+    propensity_l2: float
+
+    def split(self, theta: Floats) -> tuple[Floats, Floats]:
+        """(beta, gamma), each as short as its terms."""
+        return theta[: self.outcome.size], theta[self.outcome.size :]
+
+    @cached_property
+    def ridge(self) -> Floats:
+        return np.concatenate(
+            [
+                ridge(self.outcome, self.l2, self.n),
+                ridge(self.propensity, self.propensity_l2, self.n),
+            ]
+        )
+
+    @cached_property
+    def scale(self) -> Floats:
+        beta = curvature_scale(self.rows, self.outcome, self.n, self.l2)
+        gamma = curvature_scale(self.rows, self.propensity, self.n, self.propensity_l2)
+        return np.concatenate([beta, gamma])
+
+    def coefficients(self, theta: Floats) -> Floats:
+        """Both models as one full-length matrix of two columns, for one pass over X."""
+        beta, gamma = self.split(theta)
+        return np.column_stack([self.outcome.embed(beta), self.propensity.embed(gamma)])
+
+    def gradient(self, theta: Floats) -> Floats:
+        return self.first(theta).grad
+
+    def first(self, theta: Floats) -> First:
+        rows = self.rows
+        fn = partial(_double_first, self.coefficients(theta))
+        sums = rows.total(fn, rows.s, rows.known, rows.weight)
+        d_a, d_b = sums.grad.T
+        grad = np.concatenate([self.outcome.take(d_a), self.propensity.take(d_b)])
+        return penalised(self, theta, sums.value, grad)
+
+    def second(self, theta: Floats) -> Second:
+        rows = self.rows
+        fn = partial(_double_second, self.outcome, self.propensity, *self.split(theta))
+        sums = rows.total(fn, rows.s, rows.known, rows.weight)
+        first = penalised(self, theta, sums.value, sums.grad)
+        return Second(*first, sums.hess / self.n + np.diag(self.ridge))
+
+
+def _double_first(coef: Floats, X: Matrix, s: Floats, known: Floats, weight: Floats) -> First:
+    a, b = predictor(X, coef).T
+    f = double_logistic(s, known, a, b)
+    slopes = np.column_stack([weight * f.d_a, weight * f.d_b])
+    return First(float(weight @ f.value), pull_back(X, slopes))
+
+
+def _double_second(
+    outcome: Terms,
+    propensity: Terms,
+    beta: Floats,
+    gamma: Floats,
+    X: Matrix,
+    s: Floats,
+    known: Floats,
+    weight: Floats,
+) -> Second:
+    Xa = outcome.select(X)
+    Xb = Xa if propensity is outcome else propensity.select(X)
+    f: Loss2 = double_logistic(s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    grad = np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
+    H_ab = cross(Xa, weight * f.h_ab, Xb)
+    hess = np.block(
+        [[sandwich(Xa, weight * f.h_aa), H_ab], [H_ab.T, sandwich(Xb, weight * f.h_bb)]]
+    )
+    return Second(float(weight @ f.value), grad, hess)

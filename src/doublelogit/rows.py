@@ -1,0 +1,90 @@
+"""Rows of a PU sample, wherever they are.
+
+A sample is rows: features X, the observed label s, what is known of the class, a weight.
+Methods reach it by these verbs and so run unchanged on every engine:
+
+    total    sum a statistic over the rows        fn(X, *columns) -> anything that adds up
+    derive   make a column from X and columns     fn(X, *columns) -> one value per row
+    combine  make a column from columns alone     fn(*columns) -> one value per row
+    collect  bring values to the caller           fn(*columns) -> values of some rows
+    restrict set aside the rows with weight       for a fit on a few of them
+
+Columns live on the engine, cut like the rows; only statistics travel.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from doublelogit._types import Column, Floats
+
+T = TypeVar("T")
+
+
+class Rows(Protocol):
+    """What an engine offers. ``weight`` is a column of ones when no weights were given."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def s(self) -> Column: ...
+    @property
+    def known(self) -> Column: ...
+    @property
+    def weight(self) -> Column: ...
+
+    def total(self, fn: Callable[..., T], *columns: Column) -> T:
+        """Sum of ``fn(X, *columns)`` over blocks of rows, added in block order."""
+
+    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        """A new column, ``fn(X, *columns)`` of every block."""
+
+    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        """A new column, ``fn(*columns)``, without a look at X."""
+
+    def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+        """``fn(*columns)`` of every block, concatenated where the caller is."""
+
+    def restrict(self, weight: Column, *columns: Column) -> "tuple[Rows, tuple[Column, ...]]":
+        """The rows with weight, and the columns cut to them: for many passes over few rows.
+
+        An engine may answer with itself and the columns as they are, if the rows without
+        weight are too few, or too far away, to be worth setting aside.
+        """
+
+
+def plus(left: T, right: T) -> T:
+    """Sum of two statistics: numbers, arrays, or tuples of statistics."""
+    total: Any
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        parts = map(plus, left, right)
+        total = type(left)(*parts) if hasattr(left, "_fields") else tuple(parts)
+    else:
+        total = left + right  # type: ignore[operator]
+    return total
+
+
+def weighted_mean(rows: Rows, column: Column) -> float:
+    """Mean of a column under the sample weights."""
+    total, weight = rows.total(_sum_and_weight, column, rows.weight)
+    return float(total / weight)
+
+
+def _sum_and_weight(_: Any, column: Floats, weight: Floats) -> tuple[float, float]:
+    return float(weight @ column), float(weight.sum())
+
+
+def quantile(values: Floats, weights: Floats, q: float) -> float:
+    """Linear quantile, as numpy's default, of each value repeated ``weight`` times.
+
+    The repeated sample has order statistics at positions 0..W-1, W the sum of the weights, and
+    the quantile lies at position q(W-1), interpolated between its two neighbours.
+    """
+    order = np.argsort(values, kind="stable")
+    values, cumulated = values[order], np.cumsum(weights[order])
+    position = q * max(float(cumulated[-1]) - 1, 0.0)
+    low = np.floor(position)
+    at = np.searchsorted(cumulated, [low, low + 1], side="right")
+    first, second = values[np.minimum(at, len(values) - 1)]
+    return float(first + (second - first) * (position - low))

@@ -1,0 +1,23 @@
+"""Minimisers of smooth functions. They never see data."""
+
+from doublelogit.solvers.adam import Adam
+from doublelogit.solvers.anderson import Anderson
+from doublelogit.solvers.lbfgs import lbfgs
+from doublelogit.solvers.newton import newton
+from doublelogit.solvers.problem import First, Objective, Second
+from doublelogit.solvers.solution import Factor, Solution, stationary
+from doublelogit.solvers.trust_region import trust_region
+
+__all__ = [
+    "Adam",
+    "Anderson",
+    "Factor",
+    "First",
+    "Objective",
+    "Second",
+    "Solution",
+    "lbfgs",
+    "newton",
+    "stationary",
+    "trust_region",
+]

@@ -1,0 +1,87 @@
+"""Newton's method for convex objectives, frugal with Hessians.
+
+Algorithm::
+
+    repeat until |g|_max <= tol
+        d <- -H0^-1 g                  H0: the Hessian factorised last, here or in an earlier fit
+        if |g(theta + d)| <= |g| / 10  keep H0, corrected by what the step revealed
+        else                           take the step if it helps, renew H0; if H0 was already
+                                       that of theta, shorten the step until the value falls
+
+A gradient costs a sixth of a Hessian. One that shrinks is progress enough in a convex problem,
+and unlike the value it can be compared down to rounding error.
+"""
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.solvers.problem import First, Objective
+from doublelogit.solvers.solution import Factor, Solution, largest
+
+CONTRACTION = 0.1  # steps that shrink g less gain less per second than a renewed Hessian
+# A step that changes predictors by ten is one on a flat tail, where the optimum is at infinity.
+LONGEST = 5.0
+
+
+def newton(
+    objective: Objective,
+    theta: Floats,
+    *,
+    tol: float,
+    max_iter: int = 100,
+    factor: Factor | None = None,
+) -> Solution:
+    """Minimise a convex objective; ``factor`` of a nearby fit saves the first Hessian."""
+    fresh, rate = factor is None, 1.0
+    if factor is None:
+        value, grad, hess = objective.second(theta)
+        factor = Factor.of(hess)
+    else:
+        value, grad = np.nan, objective.gradient(theta)
+    for n_iter in range(max_iter):
+        size = largest(grad)
+        if size <= tol:
+            break
+        step = _bounded(-factor.solve(grad), objective.scale)
+        trial = _look(objective, theta + step, last=rate * size <= tol)
+        rate = largest(trial.grad) / size
+        if rate <= CONTRACTION:
+            factor = factor.corrected(step, trial.grad - grad)
+            theta, (value, grad), fresh = theta + step, trial, False
+            continue
+        if fresh:
+            length = _backtrack(objective, theta, value, grad, step)
+            if length == 0:  # no step lowers the value: rounding error is all that is left
+                return Solution(theta, value, size, n_iter, False, factor)
+            theta = theta + length * step
+        elif rate < 1:
+            theta = theta + step
+        value, grad, hess = objective.second(theta)
+        factor, fresh = Factor.of(hess), True
+    else:
+        n_iter = max_iter
+    if np.isnan(value):
+        value = objective.first(theta).value
+    return Solution(theta, value, largest(grad), n_iter, largest(grad) <= tol, factor)
+
+
+def _bounded(step: Floats, scale: Floats) -> Floats:
+    """The step, shortened if the quadratic model that proposed it can not hold so far away."""
+    return step * min(1.0, LONGEST / max(largest(step * scale), LONGEST))
+
+
+def _look(objective: Objective, theta: Floats, last: bool) -> First:
+    """The gradient, with the value too where the search is expected to end."""
+    return objective.first(theta) if last else First(np.nan, objective.gradient(theta))
+
+
+def _backtrack(
+    objective: Objective, theta: Floats, value: float, grad: Floats, step: Floats
+) -> float:
+    """Length of a step that lowers the value enough (Armijo), or zero if there is none."""
+    slope, length = float(grad @ step), 1.0
+    while length > 1e-10:  # below this a step no longer changes theta
+        if objective.first(theta + length * step).value <= value + 1e-4 * length * slope:
+            return length
+        length /= 2
+    return 0.0

@@ -1,0 +1,32 @@
+"""What a solver is given: a smooth function, asked for as much of it as a step needs."""
+
+from typing import NamedTuple, Protocol
+
+from doublelogit._types import Floats
+
+
+class First(NamedTuple):
+    """Value and gradient."""
+
+    value: float
+    grad: Floats
+
+
+class Second(NamedTuple):
+    """Value, gradient and Hessian."""
+
+    value: float
+    grad: Floats
+    hess: Floats
+
+
+class Objective(Protocol):
+    """A smooth function of theta, as much of it as a solver asks for."""
+
+    @property
+    def scale(self) -> Floats:
+        """Root of a bound of the curvature, per coordinate: a step of 1/scale is a unit step."""
+
+    def gradient(self, theta: Floats) -> Floats: ...
+    def first(self, theta: Floats) -> First: ...
+    def second(self, theta: Floats) -> Second: ...
