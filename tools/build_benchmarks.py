@@ -18,7 +18,6 @@ import argparse
 import gzip
 import hashlib
 import io
-import os
 import subprocess
 import sys
 import tempfile
@@ -293,7 +292,7 @@ def write_gzip(path: Path, data: bytes) -> None:
         stream.write(data)
     partial = path.with_name(path.name + ".partial")
     partial.write_bytes(buffer.getvalue())
-    os.replace(partial, path)
+    partial.replace(path)
 
 
 def main() -> None:

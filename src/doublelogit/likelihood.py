@@ -122,26 +122,33 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
 
     Implements: Q_n
     """
+    f = _class_unknown(a, b)
+    rows = np.flatnonzero(~np.isnan(known))
+    for whole, part in zip(f, _class_known(s[rows], known[rows], a[rows], b[rows]), strict=True):
+        whole[rows] = part
+    return f
+
+
+def _class_unknown(a: Floats, b: Floats) -> Loss2:
+    y, not_y, e = expit(a), expit(-a), sigmoid(b)
+    t, not_t = expit(a + e.log_not_p), expit(-a - e.log_not_p)
+    s_x = y * e.p
+    d_a, d_b = s_x * not_t, e.p * t
+    value = -np.log1p(-np.minimum(s_x, 0.5))
+    large = np.flatnonzero(s_x > 0.5)  # there, by 1 - ye = (1-y) / (1-t)
+    value[large] = log_expit(-a[large] - e.log_not_p[large]) - log_expit(-a[large])
+    h_aa, h_ab = d_a * (not_y - t), d_b * not_t
+    return Loss2(value, d_a, d_b, h_aa, h_ab, h_bb=d_b * (e.not_p - e.p * not_t))
+
+
+def _class_known(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+    """A logistic loss of the class and, of a positive, one of the label."""
     y, e = sigmoid(a), sigmoid(b)
-    t = sigmoid(a + e.log_not_p)
-    free = np.isnan(known)
-    k = np.where(free, 0.0, known)
-    d_a, d_b = y.p * e.p * t.not_p, e.p * t.p
     return Loss2(
-        value=np.where(
-            free,
-            _minus_log_not_label(y, e, t),
-            -k * (y.log_p + s * e.log_p + (1 - s) * e.log_not_p) - (1 - k) * y.log_not_p,
-        ),
-        d_a=np.where(free, d_a, (1 - k) * y.p - k * y.not_p),
-        d_b=np.where(free, d_b, k * ((1 - s) * e.p - s * e.not_p)),
-        h_aa=np.where(free, d_a * (y.not_p - t.p), y.p * y.not_p),
-        h_ab=np.where(free, d_b * t.not_p, 0.0),
-        h_bb=np.where(free, d_b * (e.not_p - e.p * t.not_p), k * e.p * e.not_p),
+        value=-known * (y.log_p + s * e.log_p + (1 - s) * e.log_not_p) - (1 - known) * y.log_not_p,
+        d_a=(1 - known) * y.p - known * y.not_p,
+        d_b=known * ((1 - s) * e.p - s * e.not_p),
+        h_aa=y.p * y.not_p,
+        h_ab=np.zeros_like(a),
+        h_bb=known * e.p * e.not_p,
     )
-
-
-def _minus_log_not_label(y: Sigmoid, e: Sigmoid, t: Sigmoid) -> Floats:
-    """-log(1 - ye): by the small product, or by 1 - ye = (1-y)/(1-t) when ye is not small."""
-    s_x = y.p * e.p
-    return np.where(s_x < 0.5, -np.log1p(-np.minimum(s_x, 0.5)), t.log_not_p - y.log_not_p)

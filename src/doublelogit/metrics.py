@@ -21,8 +21,8 @@ def approximation_error(
 
     Examples
     --------
-    >>> approximation_error([0.2, 0.9], [0.1, 1.0])
-    0.1
+    >>> approximation_error([0.25, 0.75], [0.0, 1.0])
+    0.25
     """
     y_hat, y_reference = _same_length(y_hat=y_hat, y_reference=y_reference)
     error = np.abs(y_hat - y_reference)

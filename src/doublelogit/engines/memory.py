@@ -102,5 +102,8 @@ def _csr_rows(X: Any, b: slice) -> Any:
     """Some rows of a CSR matrix, sharing its memory."""
     start, stop = b.start, min(b.stop, X.shape[0])
     low, high = X.indptr[start], X.indptr[stop]
-    parts = (X.data[low:high], X.indices[low:high], X.indptr[start : stop + 1] - low)
-    return type(X)(parts, shape=(stop - start, X.shape[1]), copy=False)
+    rows = type(X)((stop - start, X.shape[1]), dtype=X.dtype)
+    # set one by one: given to the constructor, slices would be copied
+    rows.data, rows.indices = X.data[low:high], X.indices[low:high]
+    rows.indptr = X.indptr[start : stop + 1] - low
+    return rows

@@ -84,7 +84,7 @@ class JointClassifier(AbstractPUClassifier):
     >>> s = draw(y, Scar(0.5).propensity(X), np.random.default_rng(0))
     >>> model = JointClassifier().fit(X, s)
     >>> float((model.predict(X) == y).mean().round(2))
-    0.97
+    0.96
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

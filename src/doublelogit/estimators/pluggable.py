@@ -54,8 +54,7 @@ class PluggableModels(AbstractPUClassifier):
         if estimator is None:
             return None
         assert isinstance(problem.rows, MemoryRows)
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        return ClassifierModel(estimator, X, problem.rows)
+        return ClassifierModel(estimator, _shaped(X), problem.rows)
 
     def _keep(self, outcome: ClassifierModel | None, propensity: ClassifierModel | None) -> None:
         if outcome is not None:
@@ -77,7 +76,18 @@ class PluggableModels(AbstractPUClassifier):
 
     def _unchecked(self, X: Any) -> Any:
         """Names and number of features are checked, the values are the classifier's business."""
+        X = _shaped(X)
+        if len(X.shape) == 1:
+            raise ValueError(
+                "Expected 2D array, got 1D array instead. Reshape your data: one row is "
+                "X.reshape(1, -1)."
+            )
         validate_data(self, X, skip_check_array=True, reset=False)
-        return X if hasattr(X, "shape") else np.asarray(X)
+        return X
 
     decision_function.__doc__ = AbstractPUClassifier.decision_function.__doc__
+
+
+def _shaped(X: Any) -> Any:
+    """X itself if it is an array, a sparse matrix or a frame; lists become arrays."""
+    return X if hasattr(X, "shape") else np.asarray(X)

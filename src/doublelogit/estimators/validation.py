@@ -32,7 +32,7 @@ def encode_labels(y: Any, pos_label: Any) -> tuple[Floats, NDArray[Any]]:
     if len(others) == len(values):
         raise ValueError(
             "y must hold labelled and unlabelled rows, but no row is labelled: it has one class, "
-            f"{_listed(values)}, and a labelled row would be {positive!r}."
+            f"{_listed(values)}, and a labelled row would be {_listed([positive])}."
             if len(values) == 1
             else f"pos_label must be one of the classes of y, {_listed(values)}; got {pos_label!r}."
         )
@@ -54,7 +54,8 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
     if len(values) == 2:
         warnings.warn(
             f"pos_label was not given and the labels {_listed(values)} do not say which of them "
-            f"means labelled: taking {values[1]!r}, the last in order. Set pos_label to be sure.",
+            f"means labelled: taking {_listed(values[1:])}, the last in order. Set pos_label to be "
+            "sure.",
             LabelOrderWarning,
             stacklevel=4,
         )
@@ -69,7 +70,7 @@ def check_weighted(s: Floats, weight: Floats | None, classes: NDArray[Any]) -> N
         if not weight[s == value].sum() > 0:
             raise ValueError(
                 f"y must hold labelled and unlabelled rows of positive sample_weight, but every "
-                f"{name} row (class {classes[int(value)]!r}) has weight zero."
+                f"{name} row (class {_listed([classes[int(value)]])}) has weight zero."
             )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import logit
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
@@ -31,16 +32,12 @@ class ClassifierModel:
         weight = self.rows.weight if weight is None else weight
         shares = weight * target, weight * (1 - target)
         positive, negative = (np.flatnonzero(share > 0) for share in shares)
-        if not (len(positive) and len(negative)):
-            raise ValueError(
-                f"{type(self.estimator).__name__} needs rows of both classes; got "
-                f"{len(positive)} positive and {len(negative)} negative ones. A propensity is "
-                "1 where every row that is likely positive is labelled."
-            )
         index = np.concatenate([positive, negative])
         classes = np.repeat([1, 0], [len(positive), len(negative)])
         weights = np.concatenate([shares[0][positive], shares[1][negative]])
-        self.fitted = clone(self.estimator)
+        # one class is no classification: where all likely positives are labelled, e(x) is 1
+        template = self.estimator if len(np.unique(classes)) == 2 else DummyClassifier()
+        self.fitted = clone(template)
         fit_weighted(self.fitted, _safe_indexing(self.X, index), classes, weights)
         loss = logistic(self.predictor(), target).value
         return float(weight @ loss / weight.sum())
@@ -68,6 +65,6 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats) -> None:
 
 def positive_logit(estimator: Any, X: Any) -> Floats:
     """Logit of the probability that a fitted classifier gives to class 1."""
-    column = int(np.flatnonzero(estimator.classes_ == 1)[0])
-    p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, column]
+    column = estimator.classes_ == 1
+    p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, column].sum(axis=1)
     return np.asarray(logit(np.clip(p, LIMIT, 1 - LIMIT)))

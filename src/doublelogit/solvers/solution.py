@@ -8,6 +8,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from doublelogit._types import Floats
 
+SINGULAR = 1e-13  # eigenvalues below are rounding error of a matrix with unit diagonal
 PAIRS = 10  # corrections kept; older ones speak of a point too far away
 
 
@@ -31,10 +32,13 @@ class Factor:
         scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
         scaled = matrix / np.outer(scale, scale)
         try:
-            return cls(scale, cho_factor(scaled, lower=True, check_finite=False)[0])
+            cholesky = cho_factor(scaled, lower=True, check_finite=False)[0]
+            if np.diagonal(cholesky).min() ** 2 > SINGULAR:
+                return cls(scale, cholesky)
         except LinAlgError:
-            values, vectors = np.linalg.eigh(scaled)
-            return cls(scale, None, (values, vectors))
+            pass
+        values, vectors = np.linalg.eigh(scaled)
+        return cls(scale, None, (values, vectors))
 
     def corrected(self, step: Floats, change: Floats) -> "Factor":
         """The same, knowing that a step changed the gradient so."""
@@ -61,8 +65,7 @@ class Factor:
             return np.asarray(cho_solve((self.cholesky, True), v, check_finite=False)) / self.scale
         assert self.eigen is not None
         values, vectors = self.eigen
-        # below this an eigenvalue is rounding error of a matrix with unit diagonal
-        keep = values > len(values) * np.finfo(float).eps
+        keep = values > SINGULAR
         return np.asarray(vectors[:, keep] @ (vectors[:, keep].T @ v / values[keep])) / self.scale
 
 

@@ -1,0 +1,539 @@
+"""The classifiers: scikit-learn's contract, the meaning of each prediction, friendly errors."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from doublelogit import (
+    EMClassifier,
+    JointClassifier,
+    LabelOrderWarning,
+    LBEClassifier,
+    NaiveClassifier,
+    SeparationWarning,
+    TwoModelsClassifier,
+    TwoModelsSimpleClassifier,
+)
+
+CLASSIFIERS = [
+    NaiveClassifier(),
+    TwoModelsSimpleClassifier(),
+    TwoModelsClassifier(tol=0, max_iter=20),
+    JointClassifier(n_starts=1),
+    EMClassifier(init="naive"),
+    LBEClassifier(max_iter=100),
+]
+WITH_PROPENSITY = CLASSIFIERS[2:]
+each = pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
+each_with_propensity = pytest.mark.parametrize(
+    "model", WITH_PROPENSITY, ids=lambda m: type(m).__name__
+)
+
+
+@pytest.mark.filterwarnings("ignore::doublelogit.LabelOrderWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        NaiveClassifier(),
+        TwoModelsSimpleClassifier(),
+        TwoModelsClassifier(),
+        TwoModelsClassifier(variant="literal"),
+        TwoModelsClassifier(outcome=GaussianNB(), propensity=GaussianNB(), tol=0, max_iter=5),
+        JointClassifier(),
+        JointClassifier(solver="mm", n_starts=1),
+        EMClassifier(),
+        LBEClassifier(),
+    ]
+)
+def test_scikit_learns_contract(estimator, check):
+    if isinstance(getattr(estimator, "outcome", None), GaussianNB):
+        skip_what_naive_bayes_can_not(check)
+    check(estimator)
+
+
+def skip_what_naive_bayes_can_not(check):
+    """The wrapped classifier decides on NaN, sparse and the like; only our part is ours."""
+    name = check.func.__name__
+    unfit = ("sparse", "nan", "equivalence", "complex", "dtype", "empty", "pandas", "1sample")
+    if any(word in name for word in unfit):
+        pytest.skip("depends on the classifier that is plugged in")
+
+
+@each
+def test_predictions_mean_what_they_say(model, sample):
+    model = clone(model).fit(sample.X, sample.s)
+    y, e = model.predict_positive(sample.X), model.predict_propensity(sample.X)
+    proba = model.predict_proba(sample.X)
+    assert proba.shape == (1000, 2)
+    assert ((proba >= 0) & (proba <= 1)).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_array_equal(proba[:, 1], y)
+    np.testing.assert_allclose(expit(model.decision_function(sample.X)), y)
+    np.testing.assert_array_equal(model.predict(sample.X), (y > 0.5).astype(float))
+    np.testing.assert_allclose(model.predict_label_proba(sample.X), y * e)
+    hidden = model.predict_hidden(sample.X)
+    with np.errstate(invalid="ignore"):
+        wanted = np.where(e < 1, y * (1 - e) / (1 - y * e), 0.0)
+    np.testing.assert_allclose(hidden, wanted, atol=1e-12)
+    assert model.coef_.shape == (1, 4)
+    assert model.intercept_.shape == (1,)
+    assert model.n_iter_ >= 1
+    assert isinstance(model.converged_, bool)
+    assert np.isfinite(model.trace_).all()
+
+
+@each_with_propensity
+def test_propensity_is_logistic_with_its_coefficients(model, sample):
+    model = clone(model).fit(sample.X, sample.s)
+    b = sample.X @ model.propensity_coef_[0] + model.propensity_intercept_
+    np.testing.assert_allclose(model.predict_propensity(sample.X), expit(b))
+
+
+def test_methods_without_a_propensity_model_have_no_propensity_coefficients(sample):
+    naive = NaiveClassifier().fit(sample.X, sample.s)
+    simple = TwoModelsSimpleClassifier().fit(sample.X, sample.s)
+    assert not hasattr(naive, "propensity_coef_")
+    assert not hasattr(simple, "propensity_coef_")
+    assert (naive.predict_propensity(sample.X) == 1).all()
+    assert (naive.predict_hidden(sample.X) == 0).all()
+    s_naive = naive.predict_positive(sample.X)
+    np.testing.assert_allclose(simple.predict_propensity(sample.X), (s_naive + 1) / 2, atol=1e-6)
+
+
+@each
+def test_score_is_the_likelihood_of_the_labels(model, sample):
+    model = clone(model).fit(sample.X, sample.s)
+    s_x = model.predict_label_proba(sample.X)
+    wanted = np.mean(np.where(sample.s == 1, np.log(s_x), np.log1p(-s_x)))
+    assert model.score(sample.X, sample.s) == pytest.approx(wanted)
+
+
+def test_score_prefers_the_better_model_where_accuracy_does_not(double_logistic_sample):
+    """Against the observed label NAIVE is the most accurate; the score is not fooled."""
+    sample = double_logistic_sample(n=20_000)
+    naive = NaiveClassifier().fit(sample.X, sample.s)
+    joint = JointClassifier().fit(sample.X, sample.s)
+    fresh = double_logistic_sample(n=20_000, seed=1)
+    accuracy = [(m.predict(fresh.X) == fresh.s).mean() for m in (naive, joint)]
+    score = [m.score(fresh.X, fresh.s) for m in (naive, joint)]
+    true_accuracy = [(m.predict(fresh.X) == fresh.y).mean() for m in (naive, joint)]
+    assert accuracy[0] > accuracy[1]
+    assert score[0] < score[1]
+    assert true_accuracy[0] < true_accuracy[1]
+
+
+@each
+@pytest.mark.parametrize("coding", [bool, int, float, lambda s: np.where(s == 1, 1, -1)])
+def test_evident_codings_of_the_label_are_the_same(model, sample, coding):
+    coded = clone(model).fit(
+        sample.X,
+        np.asarray(
+            coding(sample.s)
+            if callable(coding) and coding not in (bool, int, float)
+            else sample.s.astype(coding)
+        ),
+    )
+    plain = clone(model).fit(sample.X, sample.s)
+    np.testing.assert_array_equal(coded.coef_, plain.coef_)
+    assert coded.classes_[1] == 1
+
+
+@each
+def test_pos_label_names_the_labelled_value(model, sample):
+    words = np.where(sample.s == 1, "labelled", "unlabelled")
+    named = clone(model).set_params(pos_label="labelled").fit(sample.X, words)
+    plain = clone(model).fit(sample.X, sample.s)
+    np.testing.assert_array_equal(named.coef_, plain.coef_)
+    assert named.classes_.tolist() == ["unlabelled", "labelled"]
+    np.testing.assert_array_equal(
+        named.predict(sample.X) == "labelled", plain.predict(sample.X) == 1
+    )
+    np.testing.assert_array_equal(named.predict_proba(sample.X), plain.predict_proba(sample.X))
+    assert named.score(sample.X, words) == plain.score(sample.X, sample.s)
+
+
+def test_words_without_pos_label_warn(sample):
+    words = np.where(sample.s == 1, "labelled", "unlabelled")
+    with pytest.warns(LabelOrderWarning, match="taking 'unlabelled', the last in order"):
+        model = NaiveClassifier().fit(sample.X, words)
+    assert model.classes_.tolist() == ["labelled", "unlabelled"]
+
+
+@each
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda X, columns: pl.DataFrame(X, schema=columns)])
+def test_frames_keep_their_names(model, sample, make):
+    names = ["age", "bmi", "visits", "income"]
+    frame = make(sample.X, columns=names)
+    named = clone(model).fit(frame, sample.s)
+    plain = clone(model).fit(sample.X, sample.s)
+    assert named.feature_names_in_.tolist() == names
+    np.testing.assert_allclose(named.coef_, plain.coef_, atol=1e-6)
+    np.testing.assert_allclose(named.predict_positive(frame), plain.predict_positive(sample.X))
+    with pytest.raises(ValueError, match="feature names"):
+        named.predict(make(sample.X, columns=[*names[:-1], "other"]))
+
+
+@each
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array])
+def test_sparse_input_gives_the_same_answer(model, sample, kind):
+    X = np.where(np.abs(sample.X) > 0.8, sample.X, 0.0)
+    dense = clone(model).fit(X, sample.s)
+    thin = clone(model).fit(kind(X), sample.s)
+    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-6)
+    np.testing.assert_allclose(thin.predict_hidden(kind(X)), dense.predict_hidden(X), atol=1e-6)
+
+
+@each
+def test_single_precision_input_stays_as_it_is(model, sample):
+    X = sample.X.astype(np.float32)
+    single = clone(model).fit(X, sample.s)
+    double = clone(model).fit(X.astype(np.float64), sample.s)
+    np.testing.assert_allclose(single.coef_, double.coef_, atol=1e-7)
+
+
+@each
+def test_pipelines_grids_and_cross_validation(model, sample):
+    pipe = make_pipeline(StandardScaler(), clone(model))
+    step = pipe.steps[-1][0]
+    grid = GridSearchCV(pipe, {f"{step}__C": [0.01, 1.0]}, cv=3).fit(sample.X, sample.s)
+    assert np.isfinite(grid.cv_results_["mean_test_score"]).all()
+    assert grid.best_score_ < 0  # a log-likelihood
+    assert len(cross_val_score(pipe, sample.X, sample.s, cv=3)) == 3
+    out_of_fold = cross_val_predict(pipe, sample.X, sample.s, cv=3, method="predict_proba")
+    assert out_of_fold.shape == (1000, 2)
+
+
+@each
+def test_set_output_of_a_pipeline_reaches_the_classifier(model, sample):
+    pipe = make_pipeline(StandardScaler(), clone(model)).set_output(transform="pandas")
+    frame = pd.DataFrame(sample.X, columns=list("abcd"))
+    pipe.fit(frame, sample.s)
+    assert pipe[-1].feature_names_in_.tolist() == list("abcd")
+
+
+@each
+def test_sample_weights_are_routed(model, sample):
+    weight = np.random.default_rng(0).integers(1, 4, size=1000)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(model).set_fit_request(sample_weight=True, audited_y=False)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipe = make_pipeline(scaler, routed).fit(sample.X, sample.s, sample_weight=weight)
+    X = StandardScaler().fit_transform(sample.X)
+    plain = clone(model).fit(X, sample.s, sample_weight=weight)
+    np.testing.assert_allclose(pipe[-1].coef_, plain.coef_, atol=1e-8)
+
+
+@each
+def test_integer_weights_are_repetitions(model, sample):
+    weight = np.random.default_rng(0).integers(0, 4, size=1000)
+    weighted = clone(model).fit(sample.X, sample.s, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(sample.X, weight, 0), np.repeat(sample.s, weight))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-5)
+
+
+@each
+def test_audited_rows(model, sample):
+    audited = np.where(np.arange(1000) < 200, sample.y, np.nan)
+    if isinstance(model, NaiveClassifier):
+        with pytest.raises(ValueError, match="models the label, not the class"):
+            clone(model).fit(sample.X, sample.s, audited_y=audited)
+        return
+    with_audit = clone(model).fit(sample.X, sample.s, audited_y=audited)
+    plain = clone(model).fit(sample.X, sample.s)
+    none = clone(model).fit(sample.X, sample.s, audited_y=np.full(1000, np.nan))
+    assert np.abs(with_audit.coef_ - plain.coef_).max() > 1e-3
+    np.testing.assert_array_equal(none.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("value", [np.nan, None])
+def test_audited_values_may_be_nan_or_none(sample, value):
+    audited = [value] * 999 + [1 if sample.s[-1] else 0]
+    EMClassifier(tol=0, max_iter=2).fit(sample.X, sample.s, audited_y=audited)
+
+
+@each_with_propensity
+@pytest.mark.parametrize("features", [["a", "c"], [0, 2], [-4, 2]])
+def test_features_restrict_either_model(model, sample, features):
+    frame = pd.DataFrame(sample.X, columns=list("abcd"))
+    narrow = clone(model).set_params(propensity_features=features).fit(frame, sample.s)
+    assert (narrow.propensity_coef_[0, [1, 3]] == 0).all()
+    assert (narrow.propensity_coef_[0, [0, 2]] != 0).all()
+    assert (narrow.coef_ != 0).all()
+    narrow = clone(model).set_params(outcome_features=features).fit(frame, sample.s)
+    assert (narrow.coef_[0, [1, 3]] == 0).all()
+    assert (narrow.propensity_coef_ != 0).all()
+
+
+@each_with_propensity
+def test_no_propensity_features_is_a_constant_propensity(model, sample):
+    scar = clone(model).set_params(propensity_features=[]).fit(sample.X, sample.s)
+    assert (scar.propensity_coef_ == 0).all()
+    assert np.ptp(scar.predict_propensity(sample.X)) == 0
+
+
+def test_separate_penalties(sample):
+    loose = JointClassifier(propensity_C=1.0).fit(sample.X, sample.s)
+    tight = JointClassifier(propensity_C=1e-4).fit(sample.X, sample.s)
+    assert np.abs(tight.propensity_coef_).max() < 0.01 < np.abs(loose.propensity_coef_).max()
+
+
+def test_no_penalty_is_infinite_c(sample):
+    free = NaiveClassifier(C=np.inf, tol=1e-10).fit(sample.X, sample.s)
+    wanted = LogisticRegression(C=np.inf, tol=1e-10).fit(sample.X, sample.s)
+    np.testing.assert_allclose(free.coef_, wanted.coef_, atol=1e-4)
+
+
+def test_zero_tolerance_makes_exactly_max_iter_rounds(sample):
+    for model in (
+        TwoModelsClassifier(tol=0, max_iter=7),
+        EMClassifier(tol=0, max_iter=7),
+        LBEClassifier(tol=0, max_iter=7),
+        JointClassifier(solver="mm", n_starts=1, tol=0, max_iter=7),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert model.fit(sample.X, sample.s).n_iter_ == 7
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NaiveClassifier(max_iter=1),
+        TwoModelsClassifier(max_iter=1, tol=1e-12),
+        EMClassifier(max_iter=2),
+        LBEClassifier(max_iter=2, tol=1e-9),
+        JointClassifier(max_iter=2),
+        JointClassifier(solver="mm", max_iter=2),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+def test_non_convergence_is_never_silent(model, sample):
+    with pytest.warns(ConvergenceWarning, match="did not meet its stopping rule"):
+        model.fit(sample.X, sample.s)
+    assert not model.converged_
+
+
+def test_stopping_by_the_objective_is_the_papers_rule(sample):
+    early = EMClassifier(stopping="objective", tol=1e-3).fit(sample.X, sample.s)
+    late = EMClassifier(stopping="gradient", tol=1e-6).fit(sample.X, sample.s)
+    assert early.n_iter_ < 50
+    assert early.trace_[-1] > late.trace_[-1]
+    mm = JointClassifier(solver="mm", stopping="objective", n_starts=1).fit(sample.X, sample.s)
+    assert mm.converged_
+    lbe = LBEClassifier(stopping="objective", tol=1e-5).fit(sample.X, sample.s)
+    assert lbe.n_iter_ < 1000
+
+
+def test_seeds_decide_the_starts_of_joint(sample):
+    fits = [JointClassifier(n_starts=5, random_state=1).fit(sample.X, sample.s) for _ in range(2)]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+PLUGGABLE = [TwoModelsClassifier(tol=0, max_iter=3), EMClassifier(tol=0, max_iter=3)]
+pluggable = pytest.mark.parametrize("model", PLUGGABLE, ids=lambda m: type(m).__name__)
+
+
+@pluggable
+def test_any_classifier_may_be_plugged_in(model, sample):
+    model = clone(model).set_params(
+        outcome=HistGradientBoostingClassifier(max_iter=20), propensity=LogisticRegression()
+    )
+    model.fit(sample.X, sample.s, sample_weight=np.ones(1000))
+    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "propensity_coef_")
+    assert isinstance(model.outcome_, HistGradientBoostingClassifier)
+    y = model.predict_positive(sample.X)
+    assert ((y >= 0) & (y <= 1)).all()
+    assert np.corrcoef(y, sample.y_x)[0, 1] > 0.5
+    assert np.isfinite(model.predict_hidden(sample.X)).all()
+
+
+@pluggable
+def test_plugged_in_logistic_regression_is_the_built_in_one(model, sample):
+    plain = clone(model).fit(sample.X, sample.s)
+    regression = LogisticRegression(tol=1e-10, solver="newton-cholesky")
+    plugged = clone(model).set_params(outcome=regression, propensity=regression)
+    plugged.fit(sample.X, sample.s)
+    np.testing.assert_allclose(
+        plugged.predict_positive(sample.X), plain.predict_positive(sample.X), atol=1e-5
+    )
+    np.testing.assert_allclose(
+        plugged.predict_propensity(sample.X), plain.predict_propensity(sample.X), atol=1e-5
+    )
+
+
+@pluggable
+def test_one_model_may_stay_logistic(model, sample):
+    model = clone(model).set_params(outcome=GaussianNB()).fit(sample.X, sample.s)
+    assert model.propensity_coef_.shape == (1, 4)
+    assert isinstance(model.outcome_, GaussianNB)
+
+
+@pluggable
+@pytest.mark.parametrize("routing", [False, True])
+def test_pipelines_may_be_plugged_in_and_see_the_frame(model, sample, routing):
+    frame = pd.DataFrame(sample.X, columns=list("abcd"))
+    frame["group"] = np.where(sample.X[:, 0] > 0, "north", "south")
+    encode = make_column_transformer(
+        (OneHotEncoder(), make_column_selector(dtype_include=[object, "string"])),
+        remainder="passthrough",
+    )
+    pipe = make_pipeline(encode, LogisticRegression(max_iter=1000))
+    with sklearn.config_context(enable_metadata_routing=routing):
+        fitted = clone(model).set_params(outcome=pipe, propensity=pipe).fit(frame, sample.s)
+        y = fitted.predict_positive(frame)
+    assert np.corrcoef(y, sample.y_x)[0, 1] > 0.5
+    assert fitted.feature_names_in_.tolist() == [*"abcd", "group"]
+
+
+@pluggable
+def test_a_classifier_without_sample_weight_is_refused(model, sample):
+    model = clone(model).set_params(outcome=KNeighborsClassifier(), propensity=GaussianNB())
+    with pytest.raises(ValueError, match="fit takes sample_weight; KNeighborsClassifier does not"):
+        model.fit(sample.X, sample.s)
+
+
+@pluggable
+def test_features_of_a_plugged_in_classifier_are_its_own_business(model, sample):
+    model = clone(model).set_params(outcome=GaussianNB(), outcome_features=[0])
+    with pytest.raises(ValueError, match="outcome_features restricts the logistic model"):
+        model.fit(sample.X, sample.s)
+
+
+def test_em_with_classifiers_has_one_start(sample):
+    with pytest.raises(ValueError, match="init='balanced'"):
+        EMClassifier(outcome=GaussianNB(), init="naive").fit(sample.X, sample.s)
+
+
+BAD = {
+    "nan": (lambda X, s: (np.where(X > 2, np.nan, X), s), "NaN"),
+    "infinite": (lambda X, s: (np.where(X > 2, np.inf, X), s), "infinity"),
+    "no labelled row": (lambda X, s: (X, 0 * s), "no row is labelled"),
+    "no unlabelled row": (lambda X, s: (X, 0 * s + 1), "every row is labelled"),
+    "three classes": (lambda X, s: (X, np.arange(len(s)) % 3), "got 3 classes, 0, 1, 2"),
+    "length": (lambda X, s: (X, s[:-1]), "inconsistent numbers of samples"),
+    "text": (lambda X, s: (np.full(X.shape, "a"), s), "could not convert string"),
+    "one-dimensional": (lambda X, s: (X[:, 0], s), "Expected 2D array"),
+}
+
+
+@each
+@pytest.mark.parametrize(("spoil", "message"), BAD.values(), ids=BAD)
+def test_bad_input_gets_a_clear_sentence(model, sample, spoil, message):
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit(*spoil(sample.X, sample.s))
+
+
+WRONG_AUDIT = {
+    "clash": (lambda s: np.where(np.arange(1000) == np.flatnonzero(s)[0], 0.0, np.nan), "in row"),
+    "value": (lambda s: np.where(np.arange(1000) == 3, 2.0, np.nan), "got 2 in row 3"),
+    "length": (lambda s: np.zeros(3), "got 3 for 1000 rows"),
+    "text": (lambda s: ["yes"] * 1000, "must be 1 .positive., 0 .negative. or NaN"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), WRONG_AUDIT.values(), ids=WRONG_AUDIT)
+def test_wrong_audits_are_named(sample, make, message):
+    with pytest.raises(ValueError, match=message):
+        JointClassifier().fit(sample.X, sample.s, audited_y=make(sample.s))
+
+
+WRONG_PARAMETERS = {
+    "C": ({"C": 0}, "'C' parameter"),
+    "tol": ({"tol": -1}, "'tol' parameter"),
+    "max_iter": ({"max_iter": 0}, "'max_iter' parameter"),
+    "stratum_quantile": ({"stratum_quantile": 2}, "'stratum_quantile' parameter"),
+    "unknown name": ({"propensity_features": ["z"]}, "got 'z', but X has no feature names"),
+    "index": ({"propensity_features": [9]}, "below the number of features 4; got 9"),
+    "string": ({"propensity_features": "abc"}, "propensity_features"),
+    "pos_label": ({"pos_label": 7}, "pos_label must be one of the classes of y"),
+}
+
+
+@pytest.mark.parametrize(("parameters", "message"), WRONG_PARAMETERS.values(), ids=WRONG_PARAMETERS)
+def test_wrong_parameters_are_named(sample, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        TwoModelsClassifier(**parameters).fit(sample.X, sample.s)
+
+
+def test_a_wrong_feature_name_lists_the_right_ones(sample):
+    frame = pd.DataFrame(sample.X, columns=list("abcd"))
+    with pytest.raises(ValueError, match="the features are 'a', 'b', 'c', 'd'"):
+        JointClassifier(outcome_features=["z"]).fit(frame, sample.s)
+
+
+@each
+def test_weights_that_leave_one_class_are_refused(model, sample):
+    with pytest.raises(ValueError, match=r"every labelled row \(class .*1.*\) has weight zero"):
+        clone(model).fit(sample.X, sample.s, sample_weight=1 - sample.s)
+
+
+def unpenalised(model):
+    names = {"C", "propensity_C"} & set(model.get_params())
+    return clone(model).set_params(**dict.fromkeys(names, np.inf))
+
+
+@each
+def test_constant_columns_are_kept_with_coefficient_zero(model, sample):
+    X = np.insert(sample.X, 2, 3.0, axis=1)
+    with_constant = unpenalised(model).fit(X, sample.s)
+    without = unpenalised(model).fit(sample.X, sample.s)
+    assert with_constant.coef_.shape == (1, 5)
+    assert with_constant.coef_[0, 2] == 0
+    np.testing.assert_allclose(
+        with_constant.predict_positive(X), without.predict_positive(sample.X), atol=5e-3
+    )
+
+
+@each
+def test_duplicate_columns_without_a_penalty_are_no_obstacle(model, sample):
+    X = np.column_stack([sample.X, sample.X[:, 0]])
+    twice = unpenalised(model).fit(X, sample.s)
+    assert np.isfinite(twice.coef_).all()
+
+
+@each
+def test_more_features_than_rows(model):
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(size=(40, 100)), (rng.random(40) < 0.4).astype(int)
+    fitted = clone(model).fit(X, s)
+    assert np.isfinite(fitted.coef_).all()
+    assert np.isfinite(fitted.predict_hidden(X)).all()
+
+
+@each
+def test_separable_data_without_a_penalty_warn_and_stay_finite(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    s = (X[:, 0] > 0).astype(int)
+    free = unpenalised(model)
+    with pytest.warns(SeparationWarning, match="perfectly separable"):
+        free.fit(X, s)
+    assert np.isfinite(free.coef_).all()
+    assert np.isfinite(free.predict_proba(X)).all()
+
+
+@each
+def test_predicting_before_fitting_is_refused(model, sample):
+    for method in ("predict", "predict_proba", "predict_propensity", "predict_hidden", "score"):
+        arguments = (sample.X, sample.s) if method == "score" else (sample.X,)
+        with pytest.raises(NotFittedError):
+            getattr(clone(model), method)(*arguments)
