@@ -56,7 +56,6 @@ each_with_propensity = pytest.mark.parametrize(
         TwoModelsSimpleClassifier(),
         TwoModelsClassifier(),
         TwoModelsClassifier(variant="literal"),
-        TwoModelsClassifier(outcome=GaussianNB(), propensity=GaussianNB(), tol=0, max_iter=5),
         JointClassifier(),
         JointClassifier(solver="mm", n_starts=1),
         EMClassifier(),
@@ -64,17 +63,7 @@ each_with_propensity = pytest.mark.parametrize(
     ]
 )
 def test_scikit_learns_contract(estimator, check):
-    if isinstance(getattr(estimator, "outcome", None), GaussianNB):
-        skip_what_naive_bayes_can_not(check)
     check(estimator)
-
-
-def skip_what_naive_bayes_can_not(check):
-    """The wrapped classifier decides on NaN, sparse and the like; only our part is ours."""
-    name = check.func.__name__
-    unfit = ("sparse", "nan", "equivalence", "complex", "dtype", "empty", "pandas", "1sample")
-    if any(word in name for word in unfit):
-        pytest.skip("depends on the classifier that is plugged in")
 
 
 @each
@@ -416,6 +405,11 @@ def test_features_of_a_plugged_in_classifier_are_its_own_business(model, sample)
     model = clone(model).set_params(outcome=GaussianNB(), outcome_features=[0])
     with pytest.raises(ValueError, match="outcome_features restricts the logistic model"):
         model.fit(sample.X, sample.s)
+
+
+def test_acceleration_needs_two_logistic_models(sample):
+    with pytest.raises(ValueError, match="needs two logistic models"):
+        TwoModelsClassifier(outcome=GaussianNB(), acceleration=True).fit(sample.X, sample.s)
 
 
 def test_em_with_classifiers_has_one_start(sample):

@@ -127,6 +127,18 @@ def test_tm_says_whether_it_settled(diabetes):
     assert not tm(diabetes[3], tol=1e-300, max_iter=3).converged
 
 
+def test_acceleration_lets_tm_settle_sooner():
+    X, y = load_benchmark("BreastCancer", return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    rounds = {False: 0, True: 0}
+    for seed in range(3):
+        s = draw(y, Scar(0.7).propensity(X), np.random.default_rng(seed))
+        problem = Problem(memory_rows(X, s), 1.0, 1.0)
+        for accelerate in rounds:
+            rounds[accelerate] += tm(problem, accelerate=accelerate, max_iter=300).n_iter
+    assert rounds[True] < rounds[False] / 2
+
+
 def observed_loss(problem, fit):
     theta = np.concatenate([problem.outcome.take(fit.beta), problem.propensity.take(fit.gamma)])
     return problem.likelihood.first(theta)

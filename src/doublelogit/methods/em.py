@@ -25,7 +25,9 @@ from doublelogit.methods.models import INNER_TOL, Model, coefficients
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import fit_balanced, start
 from doublelogit.rows import Rows
-from doublelogit.solvers import Anderson, stationary
+from doublelogit.solvers import Anderson, largest, stationary
+
+INEXACT = 0.001  # share of the gradient that an M-step may leave
 
 
 def em(
@@ -40,15 +42,17 @@ def em(
 ) -> PUFit:
     """EM with two logistic models, from a named start or from a given (beta, gamma)."""
     rows, likelihood = problem.rows, problem.likelihood
-    # a map that is accelerated, and judged by the gradient, need not be exact to the last digit
-    precision = {"tol": max(INNER_TOL, tol / 100)} if accelerate else {}
-    outcome, propensity = problem.outcome_model(**precision), problem.propensity_model(**precision)
+    outcome, propensity = problem.outcome_model(), problem.propensity_model()
     theta = start(problem, init)
     accelerator = Anderson(memory=8 if accelerate else 0, scale=likelihood.scale)
-    trace, fits = [likelihood.first(theta).value], [np.inf]
+    value, grad = likelihood.first(theta)
+    trace, fits = [value], [np.inf]
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
         outcome.theta, propensity.theta = likelihood.split(theta)
+        if accelerate:
+            # a map whose fixed point is judged by the gradient may be inexact far from it
+            outcome.tol = propensity.tol = max(INNER_TOL, INEXACT * largest(grad))
         fits.append(_round(rows, outcome, propensity))
         image = np.concatenate([outcome.theta, propensity.theta])
         theta = accelerator.next(theta, image, trace[-1])

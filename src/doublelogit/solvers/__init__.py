@@ -5,7 +5,7 @@ from doublelogit.solvers.anderson import Anderson
 from doublelogit.solvers.lbfgs import lbfgs
 from doublelogit.solvers.newton import newton
 from doublelogit.solvers.problem import First, Objective, Second
-from doublelogit.solvers.solution import Factor, Solution, stationary
+from doublelogit.solvers.solution import Factor, Solution, largest, stationary
 from doublelogit.solvers.trust_region import trust_region
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Objective",
     "Second",
     "Solution",
+    "largest",
     "lbfgs",
     "newton",
     "stationary",
