@@ -1,0 +1,120 @@
+"""One draw: split, label, fit the methods asked for, measure them on the test part."""
+
+import time
+import warnings
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+from sklearn.model_selection import train_test_split
+
+from doublelogit._types import Floats
+from doublelogit.experiments.plan import DataSet, Draw, Method, features_of, importable
+from doublelogit.labelling import draw as draw_labels
+from doublelogit.metrics import approximation_error
+
+
+class Data(NamedTuple):
+    """A data set, standardised, with what its errors are measured against."""
+
+    X: Floats
+    y: Any
+    reference: Floats | None
+
+
+def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[dict[str, Any]]:
+    """Result rows of some methods on one draw; one that fails is a row with its reason."""
+    data = _data(draw)
+    options = dict(draw.scenario.options) | features_of(draw.scenario, data.X, data.y)
+    options[draw.scenario.parameter] = draw.value
+    e_x = importable(draw.scenario.mechanism)(**options).propensity(data.X)
+    rng = draw.rng("labels")
+    split = {"test_size": draw.test_size, "random_state": int(rng.integers(2**31))}
+    train, test = train_test_split(np.arange(len(data.y)), **split)
+    s = draw_labels(data.y[train], e_x[train], rng)
+    reference = data.reference
+    if reference is None:
+        fitted = _make(oracle).fit(data.X[train], data.y[train])
+        reference = fitted.predict_positive(data.X)
+    common = {
+        "mode": draw.mode,
+        "dataset": draw.dataset.name,
+        "scenario": draw.scenario.id,
+        "value": draw.value,
+        "repetition": draw.repetition,
+        "n_labelled": int(s.sum()),
+    }
+    results = []
+    for method in methods:
+        told = data.y[train] if method.told == "class" else s
+        measured = _measure(method, data.X, told, data.y, train, test, reference)
+        results.append(common | {"method": method.name} | measured)
+    return results
+
+
+def _data(draw: Draw) -> Data:
+    if draw.dataset.seeded:
+        return _prepare(draw.dataset, {"random_state": draw.rng("data")})
+    return _bundled(_Hashable(draw.dataset))
+
+
+class _Hashable(NamedTuple):
+    """A data set that can be a key of a cache: its options are told by their text."""
+
+    dataset: DataSet
+
+    def __hash__(self) -> int:
+        return hash(repr(self.dataset))
+
+
+@lru_cache(maxsize=4)
+def _bundled(key: _Hashable) -> Data:
+    return _prepare(key.dataset, {})
+
+
+def _prepare(dataset: DataSet, seed: dict[str, Any]) -> Data:
+    bunch = importable(dataset.load)(**dataset.options, **seed)
+    X = np.asarray(bunch.data, dtype=np.float64)
+    spread = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return Data(Z, np.asarray(bunch.target), _reference(dataset, bunch))
+
+
+def _reference(dataset: DataSet, bunch: Any) -> Floats | None:
+    """What predictions are compared with, if it is known before any fit."""
+    if dataset.reference == "logistic":
+        return np.asarray(expit(bunch.data @ bunch.coef))
+    return np.asarray(bunch.posterior) if dataset.reference == "posterior" else None
+
+
+def _measure(
+    method: Method, X: Floats, told: Any, y: Any, train: Any, test: Any, reference: Floats
+) -> dict[str, Any]:
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # convergence is a column of the result
+            model = _make(method).fit(X[train], told)
+        seconds = time.perf_counter() - start
+        y_x = model.predict_positive(X[test])
+        return {
+            "accuracy": float(((y_x > 0.5) == y[test]).mean()),
+            "approximation_error": approximation_error(y_x, reference[test]),
+            "prevalence": float(model.predict_positive(X[train]).mean()),
+            "n_iter": int(model.n_iter_),
+            "converged": bool(model.converged_),
+            "seconds": seconds,
+            "status": "ok",
+            "reason": "",
+        }
+    except Exception as error:  # a cell that fails must not stop the run, whatever the reason
+        return {
+            "seconds": time.perf_counter() - start,
+            "status": "failed",
+            "reason": f"{type(error).__name__}: {error}",
+        }
+
+
+def _make(method: Method) -> Any:
+    return importable(method.estimator)(**method.options)

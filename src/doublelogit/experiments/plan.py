@@ -1,0 +1,191 @@
+"""Plans: data sets x scenarios x values x repetitions x methods, read from a TOML file.
+
+A *draw* is one split of one data set with labels drawn by one scenario; a *cell* is one method
+on one draw. Whatever a plan names (``module:attribute``) may come from anywhere, so that
+others can add data sets, mechanisms and estimators of their own.
+"""
+
+import importlib
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from doublelogit._types import Floats
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A table: ``load(**options)`` gives a Bunch with data and target.
+
+    ``seeded`` data are generated anew for every draw. The approximation error is measured
+    against ``reference``: the "oracle" fit, the true "posterior" of the Bunch, or the "logistic"
+    posterior of its coefficients.
+    """
+
+    name: str
+    load: str
+    options: dict[str, Any] = field(default_factory=dict)
+    seeded: bool = False
+    reference: str = "oracle"
+    repetitions: int | None = None
+    modes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        known = ("oracle", "posterior", "logistic")
+        if self.reference not in known:
+            raise ValueError(f"reference must be one of {known}; got {self.reference!r}.")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A labelling mechanism with one parameter that takes several values.
+
+    ``features`` names a function (X, y, k) -> columns, for mechanisms that use some of them.
+    """
+
+    id: int
+    mechanism: str
+    parameter: str
+    values: tuple[float, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+    features: str | None = None
+    modes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Method:
+    """An estimator; ``told`` is the class itself for the oracle, the label for all others."""
+
+    name: str
+    estimator: str
+    options: dict[str, Any] = field(default_factory=dict)
+    told: str = "label"
+    modes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One split and one set of labels; its key names its own random stream."""
+
+    plan: str
+    mode: str
+    dataset: DataSet
+    scenario: Scenario
+    value: float
+    repetition: int
+    seed: int
+    test_size: float
+
+    @property
+    def coordinates(self) -> tuple[str, str, int, float, int]:
+        """What tells this draw from the others of a plan."""
+        return (self.mode, self.dataset.name, self.scenario.id, self.value, self.repetition)
+
+    @property
+    def key(self) -> str:
+        return "/".join(str(part) for part in self.coordinates)
+
+    def rng(self, *purpose: str) -> np.random.Generator:
+        """A stream of this draw's own: any subset, order or number of workers draws the same."""
+        return np.random.default_rng([self.seed, crc32("/".join([self.key, *purpose]).encode())])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything an experiment needs to be run again."""
+
+    name: str
+    seed: int
+    test_size: float
+    repetitions: dict[str, int]
+    datasets: tuple[DataSet, ...]
+    scenarios: tuple[Scenario, ...]
+    methods: tuple[Method, ...]
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Readings of the protocol."""
+        return tuple(self.repetitions)
+
+    def draws(
+        self, mode: str, datasets: list[str] | None = None, repetitions: int | None = None
+    ) -> list[Draw]:
+        """All draws of a mode, repetition by repetition, so that a part is a fair part."""
+        self._check("mode", [mode], self.modes)
+        tables = _of_mode(self.datasets, mode)
+        self._check("datasets", datasets or [], [d.name for d in tables])
+        draws = [
+            Draw(self.name, mode, dataset, scenario, value, r, self.seed, self.test_size)
+            for dataset in tables
+            if not datasets or dataset.name in datasets
+            for scenario in _of_mode(self.scenarios, mode)
+            for value in scenario.values
+            for r in range(repetitions or dataset.repetitions or self.repetitions[mode])
+        ]
+        return sorted(draws, key=lambda draw: draw.repetition)
+
+    def methods_of(self, mode: str) -> tuple[Method, ...]:
+        """The methods of a mode, in the order of the plan."""
+        return tuple(_of_mode(self.methods, mode))
+
+    def _check(self, what: str, given: list[str], known: Any) -> None:
+        unknown = [value for value in given if value not in known]
+        if unknown:
+            raise ValueError(
+                f"{what} must be among {', '.join(known)} of the plan {self.name}; "
+                f"got {', '.join(unknown)}."
+            )
+
+
+def load_plan(path: str | Path) -> Plan:
+    """Read a plan from a TOML file; a mistake in it names the entry."""
+    content = tomllib.loads(Path(path).read_text())
+    try:
+        return Plan(
+            name=content["name"],
+            seed=content["seed"],
+            test_size=content["test_size"],
+            repetitions=content["repetitions"],
+            datasets=_entries(DataSet, content["datasets"]),
+            scenarios=_entries(Scenario, content["scenarios"]),
+            methods=_entries(Method, content["methods"]),
+        )
+    except KeyError as error:
+        raise ValueError(f"{path} must have the entry {error}.") from None
+
+
+def importable(name: str) -> Any:
+    """The object that ``module:attribute`` names."""
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"names must be module:attribute; got {name!r} ({error}).") from None
+
+
+def features_of(scenario: Scenario, X: Floats, y: Any) -> dict[str, Any]:
+    """Options of a mechanism that depend on the data."""
+    if scenario.features is None:
+        return {}
+    return {"features": importable(scenario.features)(X, y, scenario.options["k"])}
+
+
+def _of_mode(entries: Any, mode: str) -> list[Any]:
+    return [entry for entry in entries if not entry.modes or mode in entry.modes]
+
+
+def _entries(kind: Any, tables: list[dict[str, Any]]) -> tuple[Any, ...]:
+    entries = []
+    for table in tables:
+        lists_as_tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+        try:
+            entries.append(kind(**lists_as_tuples))
+        except TypeError as error:
+            raise ValueError(
+                f"a {kind.__name__} of the plan is wrong: {error}; got {table}."
+            ) from None
+    return tuple(entries)

@@ -1,0 +1,108 @@
+"""Run what a plan asks for and a store has not: on this machine, or on a Dask cluster.
+
+Draws are seeded by their own keys and each is computed with one BLAS thread, so that any subset,
+order or number of workers gives the same numbers.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from doublelogit.experiments.cell import run_draw
+from doublelogit.experiments.plan import Draw, Method, Plan
+from doublelogit.experiments.store import Store
+
+Rows = list[dict[str, Any]]
+COMPACT_EVERY = 5000  # draws: seldom enough to cost nothing, often enough to keep segments small
+
+
+class Task(NamedTuple):
+    """A draw and the methods that are still to be run on it."""
+
+    draw: Draw
+    methods: tuple[Method, ...]
+    oracle: Method
+
+
+def run(
+    plan: Plan,
+    mode: str,
+    store: Store,
+    *,
+    datasets: list[str] | None = None,
+    repetitions: int | None = None,
+    jobs: int = 1,
+    dask: str | None = None,
+    progress: Callable[[int, int, Rows], None] | None = None,
+) -> None:
+    """Fill the store with the cells it lacks.
+
+    Parameters
+    ----------
+    plan : Plan
+    mode : str
+        One of the plan's readings of the protocol.
+    store : Store
+        Where rows go; cells that have one are not run again, failed ones included.
+    datasets : list of str, optional
+        Run these only.
+    repetitions : int, optional
+        Run so many instead of what the plan says.
+    jobs : int, default=1
+        Worker processes on this machine.
+    dask : str, optional
+        Address of a Dask scheduler, to run there instead.
+    progress : callable (done, total, rows), optional
+        Told after every draw.
+    """
+    tasks = pending(plan, mode, store, datasets, repetitions)
+    results = _on_dask(tasks, dask) if dask else _on_this_machine(tasks, jobs)
+    for done, rows in enumerate(results, start=1):
+        store.append(rows)
+        if progress:
+            progress(done, len(tasks), rows)
+        if done % COMPACT_EVERY == 0:
+            store.compact()
+    store.compact()
+
+
+def pending(
+    plan: Plan,
+    mode: str,
+    store: Store,
+    datasets: list[str] | None = None,
+    repetitions: int | None = None,
+) -> list[Task]:
+    """What is left to do."""
+    methods, done = plan.methods_of(mode), store.done()
+    oracle = next(method for method in methods if method.told == "class")
+    tasks = []
+    for draw in plan.draws(mode, datasets, repetitions):
+        left = tuple(m for m in methods if (*draw.coordinates, m.name) not in done)
+        if left:
+            tasks.append(Task(draw, left, oracle))
+    return tasks
+
+
+def work(task: Task) -> Rows:
+    """One task, with one BLAS thread wherever it runs."""
+    with threadpool_limits(1):
+        return run_draw(task.draw, task.methods, task.oracle)
+
+
+def _on_this_machine(tasks: list[Task], jobs: int) -> Iterator[Rows]:
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from parallel(delayed(work)(task) for task in tasks)
+
+
+def _on_dask(tasks: list[Task], address: str) -> Iterator[Rows]:
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        raise ImportError("a Dask cluster needs: pip install 'doublelogit[dask]'") from None
+    with Client(address) as client:
+        futures = client.map(work, tasks, pure=False)
+        for _, rows in as_completed(futures, with_results=True):
+            yield rows

@@ -1,0 +1,213 @@
+"""Plans, runs and the store: the same numbers however they were run, nothing lost when killed."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from doublelogit.experiments import Store, load_plan, run
+from doublelogit.experiments.run import pending
+
+ROOT = Path(__file__).parent.parent
+PLAN = ROOT / "papers" / "ecai2023" / "plan.toml"
+
+SMALL = """
+name = "small"
+seed = 1
+test_size = 0.3
+[repetitions]
+quick = 8
+[[datasets]]
+name = "diabetes"
+load = "doublelogit.datasets:load_benchmark"
+options = { name = "diabetes" }
+[[datasets]]
+name = "Artif1"
+load = "doublelogit.datasets:make_artif1"
+options = { n_samples = 300, n_features = 5 }
+seeded = true
+reference = "posterior"
+[[scenarios]]
+id = 1
+mechanism = "doublelogit.labelling:Scar"
+parameter = "c"
+values = [0.3, 0.7]
+[[methods]]
+name = "ORACLE"
+estimator = "doublelogit:NaiveClassifier"
+told = "class"
+[[methods]]
+name = "NAIVE"
+estimator = "doublelogit:NaiveClassifier"
+[[methods]]
+name = "TM"
+estimator = "doublelogit:TwoModelsClassifier"
+options = { tol = 0.0, max_iter = 5 }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(SMALL)
+    return load_plan(path)
+
+
+def numbers(store):
+    """The table of results as bytes, times excluded."""
+    return store.frame().drop(columns="seconds").to_csv(index=False)
+
+
+@pytest.fixture
+def complete(plan, tmp_path):
+    store = Store(tmp_path / "complete")
+    run(plan, "quick", store)
+    return store
+
+
+def test_a_run_has_one_row_per_cell(plan, complete):
+    frame = complete.frame()
+    assert len(frame) == 2 * 2 * 8 * 3
+    assert (frame["status"] == "ok").all()
+    assert frame["accuracy"].between(0.2, 1).all()
+    assert not pending(plan, "quick", complete)
+    oracle = frame[(frame["method"] == "ORACLE") & (frame["dataset"] == "diabetes")]
+    assert (oracle["approximation_error"] < 1e-15).all()
+
+
+def test_two_workers_give_the_same_numbers(plan, complete, tmp_path):
+    store = Store(tmp_path / "two")
+    run(plan, "quick", store, jobs=2)
+    assert numbers(store) == numbers(complete)
+
+
+def test_a_dask_cluster_gives_the_same_numbers(plan, complete, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    store = Store(tmp_path / "dask")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        run(plan, "quick", store, dask=cluster.scheduler_address)
+    assert numbers(store) == numbers(complete)
+
+
+def test_a_subset_gives_the_same_numbers_as_the_whole(plan, complete, tmp_path):
+    store = Store(tmp_path / "part")
+    run(plan, "quick", store, datasets=["Artif1"], repetitions=2)
+    part, whole = store.frame(), complete.frame()
+    whole = whole[(whole["dataset"] == "Artif1") & (whole["repetition"] < 2)]
+    pd.testing.assert_frame_equal(
+        part.drop(columns="seconds"), whole.drop(columns="seconds").reset_index(drop=True)
+    )
+
+
+def test_killed_ten_times_and_resumed_it_gives_the_same_bytes(plan, complete, tmp_path):
+    plan_path, directory = tmp_path / "plan.toml", tmp_path / "killed"
+    script = (
+        "from doublelogit.experiments import *; "
+        f"run(load_plan({str(plan_path)!r}), 'quick', Store({str(directory)!r}))"
+    )
+    rng = np.random.default_rng(0)
+    interrupted = 0
+    for _ in range(10):
+        before = len(Store(directory).frame())
+        process = subprocess.Popen([sys.executable, "-c", script])
+        while process.poll() is None and len(Store(directory).frame()) == before:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.05))
+        process.kill()  # SIGKILL: no chance to clean up
+        interrupted += process.wait() != 0
+    assert interrupted >= 5
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert not pending(plan, "quick", Store(directory))
+    assert numbers(Store(directory)) == numbers(complete)
+
+
+def test_a_line_cut_short_is_dropped_and_its_cell_run_again(plan, complete, tmp_path):
+    store = Store(tmp_path / "cut")
+    rows = complete.frame().to_dict("records")
+    store.append(rows[:5])
+    segment = next(store.directory.glob("segment-*"))
+    with segment.open("a") as file:
+        file.write(json.dumps(rows[5])[:40])
+    again = Store(store.directory)
+    assert len(again.frame()) == 5
+    run(plan, "quick", again)
+    assert numbers(again) == numbers(complete)
+
+
+def test_compacting_leaves_one_file_and_all_rows(complete):
+    before = numbers(complete)
+    complete.append([complete.frame().to_dict("records")[0]])  # a duplicate
+    complete.compact()
+    assert [path.name for path in complete.directory.iterdir()] == ["results.parquet"]
+    assert numbers(complete) == before
+
+
+def test_a_failing_cell_is_stored_with_its_reason_and_stops_nothing(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        SMALL.replace("tol = 0.0, max_iter = 5", "tol = -1.0")
+        .replace("quick = 8", "quick = 1")
+        .replace("values = [0.3, 0.7]", "values = [0.5]")
+    )
+    store = Store(tmp_path / "failing")
+    run(load_plan(path), "quick", store)
+    frame = store.frame()
+    failed = frame[frame["method"] == "TM"]
+    assert (failed["status"] == "failed").all()
+    assert failed["reason"].str.contains("'tol' parameter").all()
+    assert (frame[frame["method"] != "TM"]["status"] == "ok").all()
+
+
+def test_progress_is_told_after_every_draw(plan, tmp_path):
+    seen = []
+    run(
+        plan,
+        "quick",
+        Store(tmp_path / "seen"),
+        datasets=["Artif1"],
+        progress=lambda done, total, rows: seen.append((done, total, len(rows))),
+    )
+    assert seen == [(k, 16, 3) for k in range(1, 17)]
+
+
+def test_the_plan_of_the_paper_has_its_data_sets_scenarios_and_methods():
+    plan = load_plan(PLAN)
+    for mode in ("as_published", "as_written"):
+        draws = plan.draws(mode, repetitions=1)
+        assert len({draw.dataset.name for draw in draws}) == 10
+        assert len(draws) == 10 * (19 + 10 + 1)
+        assert len({draw.key for draw in draws}) == len(draws)
+        assert len(plan.methods_of(mode)) == 7
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "small"', "", "must have the entry 'name'"),
+        ("seeded = true", "sown = true", "a DataSet of the plan is wrong: .*sown"),
+        (
+            "doublelogit.labelling:Scar",
+            "nowhere:Scar",
+            "must be module:attribute; got 'nowhere:Scar'",
+        ),
+    ],
+)
+def test_mistakes_in_a_plan_are_named(tmp_path, old, new, message):
+    path = tmp_path / "plan.toml"
+    path.write_text(SMALL.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        run(load_plan(path), "quick", Store(tmp_path / "store"))
+
+
+def test_unknown_modes_and_data_sets_are_named(plan):
+    with pytest.raises(ValueError, match="mode must be among quick of the plan small; got slow"):
+        plan.draws("slow")
+    with pytest.raises(ValueError, match=r"datasets must be among diabetes, Artif1 .*; got iris"):
+        plan.draws("quick", ["iris"])
