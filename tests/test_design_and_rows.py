@@ -50,6 +50,11 @@ class TestVerbs:
         h = RNG.normal(size=200)
         np.testing.assert_allclose(design.squares(stored, h), (ONES**2).T @ h)
 
+    def test_squares_about(self, stored):
+        h, centre = RNG.random(200), X.mean(axis=0)
+        wanted = ((X - centre) ** 2).T @ h
+        np.testing.assert_allclose(design.squares_about(stored, h, centre), wanted)
+
     def test_column_extremes(self, stored):
         low, high = design.column_extremes(stored)
         np.testing.assert_array_equal(low, X.min(axis=0))
@@ -77,7 +82,7 @@ def test_blocks_do_not_change_sums_or_columns(stored, block_rows):
 
 
 def test_blocks_of_a_sparse_matrix_share_its_memory():
-    big = sparse.random_array((5000, 30), density=0.1, format="csr", rng=0)
+    big = sparse.random_array((5000, 30), density=0.1, format="csr")
     rows = memory_rows(big, np.zeros(5000), block_rows=1000)
     blocks = []
     rows.total(lambda Z: blocks.append(Z) or 0)

@@ -271,6 +271,47 @@ def test_features_restrict_either_model(model, sample, features):
     assert (narrow.propensity_coef_ != 0).all()
 
 
+def test_features_may_be_a_mask(sample):
+    mask = JointClassifier(propensity_features=[True, False, False, True]).fit(sample.X, sample.s)
+    index = JointClassifier(propensity_features=[0, 3]).fit(sample.X, sample.s)
+    np.testing.assert_array_equal(mask.propensity_coef_, index.propensity_coef_)
+    with pytest.raises(ValueError, match="got True"):
+        JointClassifier(propensity_features=[True]).fit(sample.X, sample.s)
+
+
+def test_naming_all_features_is_naming_none(sample):
+    named = JointClassifier(outcome_features=[0, 1, 2, 3], propensity_features=[0, 1, 2, 3])
+    np.testing.assert_allclose(
+        named.fit(sample.X, sample.s).coef_, JointClassifier().fit(sample.X, sample.s).coef_
+    )
+
+
+@each
+def test_score_refuses_labels_that_fit_has_not_seen(model, sample):
+    fitted = clone(model).fit(sample.X, sample.s)
+    with pytest.raises(
+        ValueError, match=r"y must hold the labels of fit, 0\.0, 1\.0; got 7\.0, 8\.0"
+    ):
+        fitted.score(sample.X, sample.s + 7)
+
+
+def test_a_second_fit_forgets_the_first(sample):
+    model = TwoModelsClassifier(tol=0, max_iter=2).fit(sample.X, sample.s)
+    model.set_params(outcome=GaussianNB())
+    assert model.predict(sample.X).shape == (1000,)  # still the first fit
+    model.fit(sample.X, sample.s)
+    assert not hasattr(model, "coef_")
+    model.set_params(outcome=None).fit(sample.X, sample.s)
+    assert not hasattr(model, "outcome_")
+
+
+def test_two_values_of_any_kind_are_labels(sample):
+    for values in ([0.5, 1.5], [1, 0]):
+        y = np.array(values, dtype=object)[(sample.s == 1).astype(int)]
+        model = NaiveClassifier(pos_label=values[1]).fit(sample.X, y)
+        assert model.classes_.tolist() == values
+
+
 @each_with_propensity
 def test_no_propensity_features_is_a_constant_propensity(model, sample):
     scar = clone(model).set_params(propensity_features=[]).fit(sample.X, sample.s)
@@ -300,6 +341,10 @@ def test_zero_tolerance_makes_exactly_max_iter_rounds(sample):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert model.fit(sample.X, sample.s).n_iter_ == 7
+    for model in (NaiveClassifier(tol=0), TwoModelsSimpleClassifier(tol=0), JointClassifier(tol=0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert model.fit(sample.X, sample.s).converged_
 
 
 @pytest.mark.parametrize(
@@ -381,11 +426,12 @@ def test_one_model_may_stay_logistic(model, sample):
 def test_pipelines_may_be_plugged_in_and_see_the_frame(model, sample, routing):
     frame = pd.DataFrame(sample.X, columns=list("abcd"))
     frame["group"] = np.where(sample.X[:, 0] > 0, "north", "south")
+    # with routing on, weights must not be offered to the scaler, which could take them too
     encode = make_column_transformer(
         (OneHotEncoder(), make_column_selector(dtype_include=[object, "string"])),
         remainder="passthrough",
     )
-    pipe = make_pipeline(encode, LogisticRegression(max_iter=1000))
+    pipe = make_pipeline(encode, StandardScaler(), make_pipeline(LogisticRegression(max_iter=1000)))
     with sklearn.config_context(enable_metadata_routing=routing):
         fitted = clone(model).set_params(outcome=pipe, propensity=pipe).fit(frame, sample.s)
         y = fitted.predict_positive(frame)
@@ -495,6 +541,31 @@ def test_constant_columns_are_kept_with_coefficient_zero(model, sample):
     np.testing.assert_allclose(
         with_constant.predict_positive(X), without.predict_positive(sample.X), atol=5e-3
     )
+
+
+@each
+@pytest.mark.parametrize("offset", [1e3, 1e5])
+def test_adding_a_constant_to_a_feature_changes_nothing(model, sample, offset):
+    """The intercept is free, so slopes and predictions do not know where zero is."""
+    shift = np.array([offset, 0.0, -offset, 0.0])
+    here = clone(model).fit(sample.X, sample.s)
+    there = clone(model).fit(sample.X + shift, sample.s)
+    np.testing.assert_allclose(
+        there.predict_positive(sample.X + shift), here.predict_positive(sample.X), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [NaiveClassifier(tol=1e-10), TwoModelsSimpleClassifier(tol=1e-10), LBEClassifier(max_iter=200)],
+    ids=lambda m: type(m).__name__,
+)
+def test_the_unit_of_a_feature_changes_nothing_without_a_penalty(model, sample):
+    unit = np.array([1e-4, 1.0, 1e3, 1.0])
+    here, there = unpenalised(model), unpenalised(model)
+    y = here.fit(sample.X, sample.s).predict_positive(sample.X)
+    moved = there.fit(sample.X * unit, sample.s).predict_positive(sample.X * unit)
+    np.testing.assert_allclose(moved, y, atol=1e-5)
 
 
 @each

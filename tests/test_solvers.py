@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad
 
 from doublelogit.design import Terms
-from doublelogit.objective import LogisticObjective, curvature_scale
+from doublelogit.objective import LogisticObjective
 from doublelogit.solvers import Adam, Anderson, Factor, First, Second, lbfgs, newton, trust_region
 
 
@@ -50,8 +50,7 @@ class Saddle:
 def logistic_objective(sample):
     problem = sample.problem(l2=1.0)
     rows, terms = problem.rows, problem.outcome
-    scale = curvature_scale(rows, terms, problem.n, 1.0)
-    return LogisticObjective(rows, terms, rows.s, rows.weight, problem.n, 1.0, scale)
+    return LogisticObjective(rows, terms, rows.s, rows.weight, problem.n, 1.0)
 
 
 @pytest.mark.parametrize("solver", [newton, trust_region, lbfgs])
@@ -134,8 +133,7 @@ def test_objectives_derive_correctly_with_any_terms(double_logistic_sample, colu
     rows = sample.problem().rows
     terms = Terms(4, None if columns is None else np.array(columns, dtype=int))
     weight = np.random.default_rng(0).random(300)
-    scale = curvature_scale(rows, terms, 300.0, 1.0)
-    objective = LogisticObjective(rows, terms, sample.y_x, weight, 300.0, 1.0, scale)
+    objective = LogisticObjective(rows, terms, sample.y_x, weight, 300.0, 1.0)
     check_derivatives(objective, np.random.default_rng(1).normal(size=terms.size))
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem, joint
 from doublelogit.methods.joint import larger_first
-from doublelogit.objective import LogisticObjective, curvature_scale
+from doublelogit.objective import LogisticObjective
 
 
 def population(sample):
@@ -124,10 +124,9 @@ def test_w_n_and_r_n_are_concave(sample, seed):
     rng = np.random.default_rng(seed)
     problem = sample.problem()
     rows, terms = problem.rows, problem.outcome
-    scale = curvature_scale(rows, terms, problem.n, 0.0)
-    W = LogisticObjective(rows, terms, rng.random(1000), rows.weight, problem.n, 0.0, scale)
+    W = LogisticObjective(rows, terms, rng.random(1000), rows.weight, problem.n, 0.0)
     stratum = (rng.random(1000) < 0.5).astype(float)
-    R = LogisticObjective(rows, terms, rows.s, stratum, problem.n, 0.0, scale)
+    R = LogisticObjective(rows, terms, rows.s, stratum, problem.n, 0.0)
     for objective in (W, R):
         hess = objective.second(3 * rng.normal(size=5)).hess  # of the negative: convex
         assert np.linalg.eigvalsh(hess)[0] >= -1e-15

@@ -45,6 +45,14 @@ def squares(X: Matrix, h: Floats) -> Floats:
     return np.append(squared.T @ h, h.sum())
 
 
+def squares_about(X: Matrix, h: Floats, centre: Floats) -> Floats:
+    """``sum_i h_i (x_ij - centre_j)^2`` for each column; a sparse X is not centred for it."""
+    if sparse.issparse(X):
+        sums = X.multiply(X).T @ h - 2 * centre * (X.T @ h) + centre**2 * h.sum()
+        return np.maximum(sums, 0.0)
+    return np.asarray(((X - centre) ** 2).T @ h)
+
+
 def column_extremes(X: Matrix) -> tuple[Floats, Floats]:
     """Smallest and largest value of each column."""
     low, high = X.min(axis=0), X.max(axis=0)
@@ -93,6 +101,12 @@ class Terms:
     def size(self) -> int:
         """Number of coefficients, with the intercept."""
         return 1 + (self.n_features if self.columns is None else len(self.columns))
+
+    def same(self, other: "Terms") -> bool:
+        """Whether the other model has the same terms."""
+        everything = np.arange(self.n_features)
+        mine, theirs = (everything if t.columns is None else t.columns for t in (self, other))
+        return np.array_equal(mine, theirs)
 
     def embed(self, theta: Floats) -> Floats:
         """Full-length coefficients, zero where the model has no term."""

@@ -1,6 +1,8 @@
 """What every method returns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from doublelogit._types import Floats
 
@@ -21,3 +23,14 @@ class PUFit:
     converged: bool
     trace: tuple[float, ...] = ()
     alpha: Floats | None = None
+
+
+def shifted(fit: PUFit, shift: Floats | None) -> PUFit:
+    """The fit of features x, given the fit of x - shift: the intercepts move, no slope does."""
+    if shift is None:
+        return fit
+
+    def moved(coef: Floats | None) -> Floats | None:
+        return None if coef is None else np.append(coef[:-1], coef[-1] - shift @ coef[:-1])
+
+    return replace(fit, beta=moved(fit.beta), gamma=moved(fit.gamma), alpha=moved(fit.alpha))

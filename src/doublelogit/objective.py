@@ -59,11 +59,14 @@ class LogisticObjective:
     weight: Column
     n: float
     l2: float
-    scale: Floats
 
     @cached_property
     def ridge(self) -> Floats:
         return ridge(self.terms, self.l2, self.n)
+
+    @cached_property
+    def scale(self) -> Floats:
+        return curvature_scale(self.rows, self.terms, self.n, self.l2)
 
     def gradient(self, theta: Floats) -> Floats:
         fn = partial(_logistic_gradient, self.terms.embed(theta))

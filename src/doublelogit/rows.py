@@ -53,6 +53,9 @@ class Rows(Protocol):
         weight are too few, or too far away, to be worth setting aside.
         """
 
+    def shift(self, centre: Floats) -> "Rows | None":
+        """The rows with ``centre`` subtracted from their features, where that can be done."""
+
 
 def plus(left: T, right: T) -> T:
     """Sum of two statistics: numbers, arrays, or tuples of statistics."""

@@ -6,7 +6,7 @@ products, and Python threads over blocks lost to the interpreter lock what they 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, TypeVar
 
@@ -63,6 +63,12 @@ class MemoryRows:
         s, known, own_weight = self.s[inside], self.known[inside], self.weight[inside]
         rows = MemoryRows(self.X[inside], s, known, own_weight, self.block_rows)
         return rows, tuple(c[inside] for c in columns)
+
+    def shift(self, centre: Floats) -> "MemoryRows | None":
+        """The rows with another origin, which costs a copy; None where X is sparse."""
+        if sparse.issparse(self.X):
+            return None
+        return replace(self, X=self.X - centre)
 
     def _map(self, fn: Callable[..., T], columns: tuple[Column, ...]) -> Iterator[T]:
         return (fn(self._features(b), *(c[b] for c in columns)) for b in self._blocks)

@@ -22,12 +22,13 @@ from doublelogit.estimators.validation import (
     check_weighted,
     encode_labels,
     feature_index,
+    listed,
 )
 from doublelogit.exceptions import SeparationWarning
-from doublelogit.fit import PUFit
+from doublelogit.fit import PUFit, shifted
 from doublelogit.likelihood import positive_given_unlabelled
 from doublelogit.methods import Problem
-from doublelogit.methods.problem import varying_columns
+from doublelogit.methods.problem import nearer_zero, varying_columns
 from doublelogit.metrics import label_log_likelihood
 
 POSITIVE = [Interval(Real, 0, None, closed="right")]
@@ -66,7 +67,8 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             Observed label: labelled (surely positive) or unlabelled (either). 1/True means
             labelled; for other values see ``pos_label``.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts.
+            How many times each row counts. (TM's quantile counts rows: weights that sum to one
+            would make it one of a single row.)
         audited_y : array-like of shape (n_samples,), default=None
             The class of rows where it was found out: 1 positive, 0 negative, NaN elsewhere.
 
@@ -77,9 +79,10 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         self._validate_params()
         rows = self._rows(X, y, sample_weight, audited_y)
-        result = self._fit(self._problem(rows), X)
-        self._store(result)
-        self._warn(rows, result)
+        problem, shift = nearer_zero(self._problem(rows))
+        result = self._fit(problem, X)
+        self._warn(problem.rows, result)
+        self._store(shifted(result, shift))
         return self
 
     @abstractmethod
@@ -201,7 +204,13 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         score : float
         """
         check_is_fitted(self)
-        s = np.asarray(y) == self.classes_[1]
+        y = np.asarray(y)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y must hold the labels of fit, {listed(self.classes_)}; got {listed(unknown)}."
+            )
+        s = y == self.classes_[1]
         return label_log_likelihood(s, self.predict_label_proba(X), sample_weight)
 
     def _propensity_logit(self, X: Any) -> Floats:
@@ -252,6 +261,8 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         return chosen("outcome_features"), chosen("propensity_features")
 
     def _store(self, result: PUFit) -> None:
+        for name in ("coef_", "intercept_", "propensity_coef_", "propensity_intercept_"):
+            self.__dict__.pop(name, None)  # of an earlier fit, which may have had other models
         if result.beta is not None:
             self.coef_, self.intercept_ = result.beta[None, :-1], result.beta[-1:]
         if result.gamma is not None:
@@ -260,13 +271,13 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.n_iter_, self.converged_ = max(result.n_iter, 1), result.converged
         self.trace_ = np.array(result.trace)
 
-    def _warn(self, rows: MemoryRows, result: PUFit) -> None:
+    def _warn(self, rows: Any, result: PUFit) -> None:
         name = type(self).__name__
         if not result.converged:
             warnings.warn(
                 f"{name} did not meet its stopping rule (tol={self.tol:g}) within "
-                f"max_iter={self.max_iter} iterations. Increase max_iter or tol, or set tol=0 to "
-                "run exactly max_iter iterations.",
+                f"max_iter={self.max_iter} iterations, or a fit inside it did not. Increase "
+                "max_iter or tol, standardise the features, or choose a smaller C.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -287,14 +298,10 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-def _predictor(coef: Floats, X: Any) -> Floats:
-    return predictor(X, coef)
-
-
 def _separated(rows: MemoryRows, result: PUFit) -> bool:
     """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
     models = [coef for coef in (result.beta, result.gamma) if coef is not None]
-    log_s = sum(log_expit(rows.derive(partial(_predictor, coef))) for coef in models)
+    log_s = sum(log_expit(rows.derive(partial(predictor, coef=coef))) for coef in models)
     present = rows.weight > 0
     labelled, others = log_s[present & (rows.s == 1)], log_s[present & (rows.s == 0)]
     return bool(labelled.min() > others.max())

@@ -16,8 +16,8 @@ class EMClassifier(PluggableModels):
     """EM: expectation-maximisation of the double logistic likelihood (SAR-EM).
 
     Rows are weighted by the probability to be positive, both models are fitted, and so on. It
-    climbs the same likelihood as :class:`JointClassifier` and meets it, if let run. Either
-    model may be any classifier.
+    climbs the same likelihood as :class:`JointClassifier`, and from the same start meets it
+    unless several optima are near. Either model may be any classifier.
 
     Parameters
     ----------

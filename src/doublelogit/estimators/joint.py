@@ -28,8 +28,8 @@ class JointClassifier(AbstractPUClassifier):
         The first start. naive: the naive model and a fit of (s(x) + 1) / 2. balanced: as EM.
         half: the naive model and e(x) = 1/2.
     n_starts : int, default=4
-        Number of starts; the best likelihood wins. The second is the balanced one (or the naive
-        one, if that came first), further ones shake the first.
+        Number of starts; the best likelihood wins. The second is what EM makes of the first in
+        50 rounds, the third is balanced (or naive, if that came first), others shake the first.
     mm_steps : int, default=1
         Steps of ``solver="mm"`` in each model before it turns to the other.
     stopping : {"gradient", "objective"}, default="gradient"

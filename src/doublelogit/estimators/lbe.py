@@ -65,7 +65,7 @@ class LBEClassifier(AbstractPUClassifier):
     >>> from doublelogit import LBEClassifier
     >>> X, s = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1]
     >>> LBEClassifier().fit(X, s).predict_positive(X).round(1)
-    array([0.1, 0.2, 0.4, 0.5])
+    array([0.1, 0.3, 0.4, 0.6])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

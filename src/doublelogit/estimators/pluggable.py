@@ -57,20 +57,20 @@ class PluggableModels(AbstractPUClassifier):
         return ClassifierModel(estimator, _shaped(X), problem.rows)
 
     def _keep(self, outcome: ClassifierModel | None, propensity: ClassifierModel | None) -> None:
-        if outcome is not None:
-            self.outcome_ = outcome.fitted
-        if propensity is not None:
-            self.propensity_ = propensity.fitted
+        for name, model in (("outcome_", outcome), ("propensity_", propensity)):
+            self.__dict__.pop(name, None)  # of an earlier fit, which may have had other models
+            if model is not None:
+                setattr(self, name, model.fitted)
 
     def decision_function(self, X: Any) -> Floats:
         check_is_fitted(self)
-        if self.outcome is None:
+        if not hasattr(self, "outcome_"):
             return super().decision_function(X)
         return positive_logit(self.outcome_, self._unchecked(X))
 
     def _propensity_logit(self, X: Any) -> Floats:
         check_is_fitted(self)
-        if self.propensity is None:
+        if not hasattr(self, "propensity_"):
             return super()._propensity_logit(X)
         return positive_logit(self.propensity_, self._unchecked(X))
 

@@ -74,10 +74,12 @@ class TwoModelsSimpleClassifier(AbstractPUClassifier):
         self.pos_label = pos_label
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
-        result = tm_simple(problem, tol=self.tol, max_iter=self.max_iter)
+        return tm_simple(problem, tol=self.tol, max_iter=self.max_iter)
+
+    def _store(self, result: PUFit) -> None:
+        super()._store(result)
         assert result.alpha is not None
         self.label_coef_, self.label_intercept_ = result.alpha[None, :-1], result.alpha[-1:]
-        return result
 
     def _propensity_logit(self, X: Any) -> Floats:
         """Logit of (1 + s)/2: its odds (1+s)/(1-s) are 1 + 2 s/(1-s)."""
@@ -97,7 +99,8 @@ class TwoModelsClassifier(PluggableModels):
     ----------
     outcome, propensity : classifier, default=None
         A scikit-learn classifier or pipeline whose ``fit`` takes ``sample_weight``, for the
-        model of y(x) and of e(x). None is penalised logistic regression, which is much faster.
+        model of y(x) and of e(x). None is penalised logistic regression, which is much faster:
+        with a slow classifier choose some 10 rounds, ``tol=0, max_iter=10``.
     variant : {"released", "literal"}, default="released"
         The algorithm of the authors' code, which floors e(x) by the last s(x) and ends with one
         more outcome fit, or that of the paper's text.

@@ -19,27 +19,29 @@ SELF_EVIDENT = ({0, 1}, {-1, 1})
 def encode_labels(y: Any, pos_label: Any) -> tuple[Floats, NDArray[Any]]:
     """Labels as 1.0 (labelled) and 0.0, and the two values in the order (unlabelled, labelled)."""
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    if y.dtype == object:  # numbers kept as objects are numbers
+        y = np.array(y.tolist())
     values = np.unique(y)
     if len(values) > 2:
+        check_classification_targets(y)
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
             f"{type_of_target(y)}: y must hold two values, labelled and unlabelled; got "
-            f"{len(values)} classes, {_listed(values)}."
+            f"{len(values)} classes, {listed(values)}."
         )
     positive = _positive_value(values, pos_label)
     others = values[values != positive]
     if len(others) == len(values):
         raise ValueError(
             "y must hold labelled and unlabelled rows, but no row is labelled: it has one class, "
-            f"{_listed(values)}, and a labelled row would be {_listed([positive])}."
+            f"{listed(values)}, and a labelled row would be {listed([positive])}."
             if len(values) == 1
-            else f"pos_label must be one of the classes of y, {_listed(values)}; got {pos_label!r}."
+            else f"pos_label must be one of the classes of y, {listed(values)}; got {pos_label!r}."
         )
     if len(others) == 0:
         raise ValueError(
             "y must hold labelled and unlabelled rows, but every row is labelled: it has one "
-            f"class, {_listed(values)}."
+            f"class, {listed(values)}."
         )
     return (y == positive).astype(np.float64), np.array([others[0], positive], dtype=values.dtype)
 
@@ -53,8 +55,8 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
         return values.dtype.type(1)
     if len(values) == 2:
         warnings.warn(
-            f"pos_label was not given and the labels {_listed(values)} do not say which of them "
-            f"means labelled: taking {_listed(values[1:])}, the last in order. Set pos_label to be "
+            f"pos_label was not given and the labels {listed(values)} do not say which of them "
+            f"means labelled: taking {listed(values[1:])}, the last in order. Set pos_label to be "
             "sure.",
             LabelOrderWarning,
             stacklevel=4,
@@ -70,7 +72,7 @@ def check_weighted(s: Floats, weight: Floats | None, classes: NDArray[Any]) -> N
         if not weight[s == value].sum() > 0:
             raise ValueError(
                 f"y must hold labelled and unlabelled rows of positive sample_weight, but every "
-                f"{name} row (class {_listed([classes[int(value)]])}) has weight zero."
+                f"{name} row (class {listed([classes[int(value)]])}) has weight zero."
             )
 
 
@@ -117,6 +119,9 @@ def feature_index(
     if isinstance(features, str) or not hasattr(features, "__iter__"):
         raise ValueError(f"{name} must be a list of names or indices; got {features!r}.")
     known = {} if names is None else {str(value): j for j, value in enumerate(names)}
+    features = list(features)
+    if len(features) == n_features and all(isinstance(f, bool | np.bool_) for f in features):
+        return np.flatnonzero(features)
     index = [_one_index(feature, name, n_features, known) for feature in features]
     return np.unique(np.array(index, dtype=np.intp))
 
@@ -124,10 +129,11 @@ def feature_index(
 def _one_index(feature: Any, name: str, n_features: int, known: dict[str, int]) -> int:
     if isinstance(feature, str):
         if feature not in known:
-            hint = f"the features are {_listed(known)}" if known else "X has no feature names"
+            hint = f"the features are {listed(known)}" if known else "X has no feature names"
             raise ValueError(f"{name} must name features of X; got {feature!r}, but {hint}.")
         return known[feature]
-    if isinstance(feature, int | np.integer) and -n_features <= feature < n_features:
+    whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
+    if whole and -n_features <= feature < n_features:
         return int(feature) % n_features
     raise ValueError(
         f"{name} must hold names or indices below the number of features {n_features}; "
@@ -135,7 +141,7 @@ def _one_index(feature: Any, name: str, n_features: int, known: dict[str, int]) 
     )
 
 
-def _listed(values: Any, most: int = 8) -> str:
+def listed(values: Any, most: int = 8) -> str:
     """The first values, for a message."""
     values = [v.item() if isinstance(v, np.generic) else v for v in values]
     shown = ", ".join(repr(v) for v in values[:most])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logit
-from sklearn import get_config
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
@@ -48,19 +48,18 @@ class ClassifierModel:
 
 def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats) -> None:
     """Fit with sample weights, which a pipeline takes under the name of its last step."""
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    name, last = "", estimator
+    while isinstance(last, Pipeline):
+        step, last = last.steps[-1]
+        name += f"{step}__"
     if not has_fit_parameter(last, "sample_weight"):
         raise ValueError(
             "outcome and propensity must be classifiers whose fit takes sample_weight; "
             f"{type(last).__name__} does not."
         )
-    if not isinstance(estimator, Pipeline):
-        estimator.fit(X, y, sample_weight=weights)
-    elif get_config()["enable_metadata_routing"]:
-        last.set_fit_request(sample_weight=True)
-        estimator.fit(X, y, sample_weight=weights)
-    else:
-        estimator.fit(X, y, **{f"{estimator.steps[-1][0]}__sample_weight": weights})
+    # by name, whatever the earlier steps would make of weights that are routed to all
+    with config_context(enable_metadata_routing=False):
+        estimator.fit(X, y, **{f"{name}sample_weight": weights})
 
 
 def positive_logit(estimator: Any, X: Any) -> Floats:

@@ -10,7 +10,8 @@ Algorithm::
     optionally, as the original code does:
         beta  <- logistic regression with targets s_i / e(x_i)
 
-The M-step's two fits climb Q_n, which JOINT climbs directly; from one start they meet.
+The M-step's two fits climb Q_n, which JOINT climbs directly: from one start they meet, unless the
+start lies between several stationary points and their paths part.
 Plain EM takes hundreds of rounds along a flat ridge, so the map (beta, gamma) -> M(E(beta,
 gamma)) may be accelerated; that changes the path, not the stationary points.
 """
@@ -21,11 +22,11 @@ from scipy.special import log_expit
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
 from doublelogit.likelihood import positive_given_label
-from doublelogit.methods.models import INNER_TOL, Model, coefficients
+from doublelogit.methods.models import INNER_TOL, Model, accurate, coefficients
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import fit_balanced, start
 from doublelogit.rows import Rows
-from doublelogit.solvers import Anderson, largest, stationary
+from doublelogit.solvers import Anderson, largest, settled, stationary
 
 INEXACT = 0.001  # share of the gradient that an M-step may leave
 
@@ -64,6 +65,8 @@ def em(
     outcome.theta, propensity.theta = likelihood.split(theta)
     if refit:
         outcome.fit(rows.combine(_inverse_propensity, rows.s, propensity.predictor()))
+    # an accelerated M-step may be inexact: there, it is the gradient that tells
+    converged = converged and (accelerate or accurate(outcome, propensity))
     return PUFit(outcome.coef, propensity.coef, n_iter, converged, tuple(trace))
 
 
@@ -81,9 +84,10 @@ def em_classifiers(
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
         trace.append(_round(problem.rows, outcome, propensity))
-        if _settled(trace, tol):
+        if settled(trace, tol):
             converged = True
             break
+    converged = converged and accurate(outcome, propensity)
     gamma = coefficients(propensity)
     return PUFit(coefficients(outcome), gamma, n_iter, converged, tuple(trace[1:]))
 
@@ -100,12 +104,7 @@ def _round(rows: Rows, outcome: Model, propensity: Model) -> float:
 def _finished(stopping: str, tol: float, grad: Floats, fits: list[float]) -> bool:
     if tol == 0:
         return False
-    return stationary(grad, tol) if stopping == "gradient" else _settled(fits, tol)
-
-
-def _settled(values: list[float], tol: float) -> bool:
-    """The paper's rule: the objective of the outcome fit changed by less than tol, relatively."""
-    return abs(values[-1] - values[-2]) < tol * abs(values[-2])
+    return stationary(grad, tol) if stopping == "gradient" else settled(fits, tol)
 
 
 def _inverse_propensity(s: Floats, b: Floats) -> Floats:

@@ -14,15 +14,20 @@ intercepts in it, as in the paper, a propensity that is nearly 1 everywhere has 
 and would be taken for the outcome; so the default compares slopes of standardised features.)
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.design import sandwich
 from doublelogit.fit import PUFit
+from doublelogit.methods.em import em
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.problem import Problem, full
-from doublelogit.methods.start import starts
-from doublelogit.solvers import Factor, Solution, lbfgs, stationary, trust_region
+from doublelogit.methods.start import start
+from doublelogit.solvers import Factor, Solution, lbfgs, settled, stationary, trust_region
+
+EM_ROUNDS = 50  # on the bundled tables enough for EM to have chosen its basin, 36 times of 36
 
 
 def joint(
@@ -55,10 +60,39 @@ def joint(
     return PUFit(beta, gamma, best.n_iter, best.converged, best.trace)
 
 
+def starts(
+    problem: Problem, init: str | Floats, n: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """The first start, what EM makes of it in a few rounds, the other named one, then shakes.
+
+    EM keeps to the basin that the first start lies in, where a Newton step may leave it; the
+    shakes change predictors by about one.
+    """
+    first = start(problem, init)
+    yield first
+    if n > 1:
+        rounds = em(problem, init=first, tol=0, max_iter=EM_ROUNDS)
+        assert rounds.beta is not None
+        assert rounds.gamma is not None
+        beta, gamma = problem.outcome.take(rounds.beta), problem.propensity.take(rounds.gamma)
+        yield np.concatenate([beta, gamma])
+    if n > 2:
+        balanced = isinstance(init, str) and init == "balanced"
+        yield start(problem, "naive" if balanced else "balanced")
+    for _ in range(n - 3):
+        noise = rng.standard_normal(len(first)) / problem.likelihood.scale
+        yield first + noise / np.sqrt(len(first))
+
+
 def mm(
     problem: Problem, theta: Floats, steps: int, stopping: str, tol: float, max_iter: int
 ) -> Solution:
     """Alternate ``steps`` minorise-maximise steps in beta and in gamma."""
+    if len(theta) > 2 * DENSE_LIMIT:
+        raise ValueError(
+            f"solver='mm' holds a matrix of all pairs of features, so it takes at most "
+            f"{DENSE_LIMIT} of them; got {len(theta) // 2}. Choose solver='newton'."
+        )
     likelihood = problem.likelihood
     halves = (slice(None, problem.outcome.size), slice(problem.outcome.size, None))
     bounds = [_bound(problem, half) for half in halves]
@@ -71,8 +105,7 @@ def mm(
                 theta[half] -= bound.solve(grad[half])
                 value, grad = likelihood.first(theta)
         trace.append(value)
-        settled = abs(trace[-1] - trace[-2]) < tol * abs(trace[-2])
-        if stationary(grad, tol) if stopping == "gradient" else settled:
+        if stationary(grad, tol) if stopping == "gradient" else settled(trace, tol):
             converged = True
             break
     return Solution(theta, value, float(np.abs(grad).max()), n_iter, converged, None, tuple(trace))

@@ -9,21 +9,21 @@ Algorithm::
             -[q log h + (1-q) log(1-h)] - q [s log eta + (1-s) log(1-eta)]
 
 It is EM with gradient steps for an M-step. The number of steps is its regulariser: a
-thousand steps of 1e-3 move no coefficient by more than about one.
+thousand steps of 1e-3 move no coefficient of a standardised feature by more than about one.
 """
 
 from functools import partial
 
 import numpy as np
 
-from doublelogit._types import Floats, Matrix
+from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import predictor, pull_back
 from doublelogit.fit import PUFit
 from doublelogit.likelihood import expected_complete, logistic_slope, positive_given_label
 from doublelogit.methods.problem import Problem, full
 from doublelogit.methods.start import start
 from doublelogit.objective import penalised
-from doublelogit.solvers import Adam, First, stationary
+from doublelogit.solvers import Adam, First, settled, stationary
 
 
 def lbe(
@@ -39,25 +39,46 @@ def lbe(
     """Alternate the E-step and ``steps`` Adam steps, from a named start or a given one."""
     rows, likelihood = problem.rows, problem.likelihood
     theta = start(problem, init)
-    adam = Adam(learning_rate)
+    adam, units = Adam(learning_rate), StandardUnits(problem)
     trace: list[float] = []
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
         q = rows.derive(partial(_e_step, likelihood.coefficients(theta)), rows.known)
-        for step in range(steps):
-            fn = partial(_criterion, likelihood.coefficients(theta))
-            sums = rows.total(fn, rows.s, q, rows.weight)
-            d_a, d_b = sums.grad.T
-            grad = np.concatenate([problem.outcome.take(d_a), problem.propensity.take(d_b)])
-            value, grad = penalised(likelihood, theta, sums.value, grad)
-            if step == 0:  # at the E-step's own point this is the gradient of Q_n (Fisher)
-                trace.append(value)
-                done = tol > 0 and _finished(stopping, tol, grad, trace)
-            theta = theta if done else adam.step(theta, grad)
-        if done:
+        value, grad = _criterion(problem, theta, q)
+        trace.append(value)
+        # here, at the E-step's own point, this is the gradient of Q_n (Fisher)
+        rule_met = stationary(grad, tol) if stopping == "gradient" else settled(trace, tol)
+        if tol > 0 and rule_met:
             converged = True
             break
+        for step in range(steps):
+            if step > 0:
+                grad = _criterion(problem, theta, q).grad
+            theta = theta + units.coefficients(adam.step(np.zeros_like(grad), units.gradient(grad)))
     return PUFit(*full(problem, theta), n_iter, converged, tuple(trace))
+
+
+class StandardUnits:
+    """Steps of equal size in coefficients of standardised features, whatever the units of X.
+
+    With z = (w sd, b + w'mean) the predictor is that of (x - mean) / sd.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        models = (problem.outcome, problem.propensity)
+        self.cut = models[0].size
+        self.mean = [m.take(np.append(problem.centre, 0.0))[:-1] for m in models]
+        self.sd = [m.take(np.append(problem.spread, 1.0))[:-1] for m in models]
+
+    def gradient(self, grad: Floats) -> Floats:
+        """The gradient with respect to z."""
+        halves = zip(np.split(grad, [self.cut]), self.mean, self.sd, strict=True)
+        return np.concatenate([[*((g[:-1] - m * g[-1]) / sd), g[-1]] for g, m, sd in halves])
+
+    def coefficients(self, step: Floats) -> Floats:
+        """The step of (w, b) that a step of z amounts to."""
+        halves = zip(np.split(step, [self.cut]), self.mean, self.sd, strict=True)
+        return np.concatenate([[*(z[:-1] / sd), z[-1] - m @ (z[:-1] / sd)] for z, m, sd in halves])
 
 
 def _e_step(coef: Floats, X: Matrix, known: Floats) -> Floats:
@@ -65,14 +86,17 @@ def _e_step(coef: Floats, X: Matrix, known: Floats) -> Floats:
     return positive_given_label(known, a, b)
 
 
-def _criterion(coef: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats) -> First:
+def _criterion(problem: Problem, theta: Floats, q: Column) -> First:
+    """The M-step's criterion and its gradient, given the E-step's q."""
+    rows, likelihood = problem.rows, problem.likelihood
+    sums = rows.total(partial(_sums, likelihood.coefficients(theta)), rows.s, q, rows.weight)
+    d_a, d_b = sums.grad.T
+    grad = np.concatenate([problem.outcome.take(d_a), problem.propensity.take(d_b)])
+    return penalised(likelihood, theta, sums.value, grad)
+
+
+def _sums(coef: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats) -> First:
     a, b = predictor(X, coef).T
     slopes = np.column_stack([logistic_slope(a, q), q * logistic_slope(b, s)])
     value = float(weight @ expected_complete(s, q, a, b))
     return First(value, pull_back(X, weight[:, None] * slopes))
-
-
-def _finished(stopping: str, tol: float, grad: Floats, trace: list[float]) -> bool:
-    if stopping == "gradient":
-        return stationary(grad, tol)
-    return len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * abs(trace[-2])

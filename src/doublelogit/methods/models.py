@@ -7,14 +7,15 @@ from typing import Protocol
 import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.design import Terms, predictor
-from doublelogit.objective import LogisticObjective, curvature_scale
+from doublelogit.design import Terms, predictor, sandwich
+from doublelogit.objective import LogisticObjective
 from doublelogit.rows import Rows
 from doublelogit.solvers import Factor, Solution, lbfgs, newton
 
 # Rounds of TM and EM build on each other, and a row of TM may cross its threshold for a
 # difference in the last digits: fits inside a method are converged far below any tolerance.
 INNER_TOL = 1e-9
+ACCEPTABLE = 1e-6  # a gradient beyond, left by a fit inside a method, is non-convergence
 DENSE_LIMIT = 1000  # coefficients; beyond, a Hessian costs more memory than it saves passes
 
 
@@ -37,7 +38,8 @@ class LogisticModel:
     n: float
     l2: float
     tol: float = INNER_TOL
-    max_iter: int = 100
+    max_iter: int | None = None
+    worst: float = field(default=0.0, init=False)
     theta: Floats = field(init=False)
     _factor: Factor | None = field(default=None, init=False)
 
@@ -45,8 +47,9 @@ class LogisticModel:
         self.theta = np.zeros(self.terms.size)
 
     @cached_property
-    def _scale(self) -> Floats:
-        return curvature_scale(self.rows, self.terms, self.n, self.l2)
+    def _metric(self) -> Floats:
+        """Mean of xx': how far a step of the coefficients moves the predictors."""
+        return self.rows.total(partial(_gram, self.terms), self.rows.weight) / self.n
 
     @property
     def coef(self) -> Floats:
@@ -60,21 +63,26 @@ class LogisticModel:
         """As fit, returning all that the solver says."""
         weight = self.rows.weight if weight is None else weight
         rows, (target, weight) = self.rows.restrict(weight, target, weight)
-        objective = LogisticObjective(
-            rows, self.terms, target, weight, self.n, self.l2, self._scale
-        )
+        objective = LogisticObjective(rows, self.terms, target, weight, self.n, self.l2)
         if self.terms.size > DENSE_LIMIT:
             # a first-order method does not reach INNER_TOL; this is as far as it is worth
-            solution = lbfgs(objective, self.theta, tol=max(self.tol, 1e-8), max_iter=1000)
+            tol, max_iter = max(self.tol, 1e-8), self.max_iter or 1000
+            solution = lbfgs(objective, self.theta, tol=tol, max_iter=max_iter)
         else:
             solution = newton(
-                objective, self.theta, tol=self.tol, max_iter=self.max_iter, factor=self._factor
+                objective,
+                self.theta,
+                tol=self.tol,
+                max_iter=self.max_iter or 100,
+                factor=self._factor,
+                metric=self._metric,
             )
         self.theta, self._factor = solution.theta, solution.factor
+        self.worst = max(self.worst, solution.grad_norm)
         return solution
 
     def predictor(self) -> Column:
-        return self.rows.derive(partial(_predictor, self.coef))
+        return self.rows.derive(partial(predictor, coef=self.coef))
 
 
 def coefficients(model: Model) -> Floats | None:
@@ -82,5 +90,10 @@ def coefficients(model: Model) -> Floats | None:
     return model.coef if isinstance(model, LogisticModel) else None
 
 
-def _predictor(coef: Floats, X: Matrix) -> Floats:
-    return predictor(X, coef)
+def accurate(*models: Model) -> bool:
+    """Whether no fit of these models ended far from its optimum."""
+    return all(m.worst <= ACCEPTABLE for m in models if isinstance(m, LogisticModel))
+
+
+def _gram(terms: Terms, X: Matrix, weight: Floats) -> Floats:
+    return sandwich(terms.select(X), weight)

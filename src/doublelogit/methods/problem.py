@@ -1,13 +1,13 @@
 """What is to be fitted: rows, the terms of the two models, their penalties."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import Terms, column_extremes, pull_back, squares
+from doublelogit.design import Terms, column_extremes, pull_back, squares_about
 from doublelogit.methods.models import LogisticModel
 from doublelogit.objective import DoubleLogisticObjective
 from doublelogit.rows import Rows
@@ -32,6 +32,8 @@ class Problem:
         for name in ("outcome", "propensity"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, everything)
+        if self.outcome.same(self.propensity):  # one object: what both need is computed once
+            object.__setattr__(self, "propensity", self.outcome)
 
     @cached_property
     def n(self) -> float:
@@ -72,12 +74,15 @@ class Problem:
         return same and not self.audited
 
     @cached_property
+    def centre(self) -> Floats:
+        """Mean of each column."""
+        return self.rows.total(pull_back, self.rows.weight)[:-1] / self.n
+
+    @cached_property
     def spread(self) -> Floats:
         """Standard deviation of each column."""
-        rows = self.rows
-        square = rows.total(squares, rows.weight)[:-1] / self.n
-        mean = rows.total(pull_back, rows.weight)[:-1] / self.n
-        return np.sqrt(np.maximum(square - mean**2, 0.0))
+        fn = partial(squares_about, centre=self.centre)
+        return np.sqrt(self.rows.total(fn, self.rows.weight) / self.n)
 
     @cached_property
     def audited(self) -> bool:
@@ -97,6 +102,23 @@ def full(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
     """Full-length (beta, gamma) of a short theta."""
     beta, gamma = problem.likelihood.split(theta)
     return problem.outcome.embed(beta), problem.propensity.embed(gamma)
+
+
+# A column so many standard deviations from zero makes slope and intercept nearly one direction,
+# in which every solver creeps.
+FAR = 3.0
+
+
+def nearer_zero(problem: Problem) -> tuple[Problem, Floats | None]:
+    """The problem with columns centred, and by how much, if some are far from zero.
+
+    The intercepts are free, so this changes no fit, but how well it can be computed.
+    """
+    far = (np.abs(problem.centre) > FAR * problem.spread) & (problem.spread > 0)
+    if not far.any():
+        return problem, None
+    rows = problem.rows.shift(problem.centre)
+    return (problem, None) if rows is None else (replace(problem, rows=rows), problem.centre)
 
 
 def varying_columns(rows: Rows) -> Terms:

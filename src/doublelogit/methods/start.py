@@ -6,7 +6,7 @@ balanced  beta <- S with weights (1 - mean S) on labelled rows, mean S on others
 half      beta <- NAIVE, gamma <- 0, that is e(x) = 1/2                           LBE
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit
@@ -22,43 +22,29 @@ def start(problem: Problem, init: str | Floats) -> Floats:
     return STARTS[init](problem) if isinstance(init, str) else np.asarray(init, dtype=float)
 
 
-def starts(
-    problem: Problem, init: str | Floats, n: int, rng: np.random.Generator
-) -> Iterator[Floats]:
-    """The first start, then the balanced one, then the first one shaken.
-
-    The shakes are a unit step in every direction: they change predictors by about one.
-    """
-    first = start(problem, init)
-    yield first
-    if n > 1:
-        balanced = isinstance(init, str) and init == "balanced"
-        yield start(problem, "naive" if balanced else "balanced")
-    for _ in range(n - 2):
-        noise = rng.standard_normal(len(first)) / problem.likelihood.scale
-        yield first + noise * np.sqrt(1 / len(first))
-
-
 def naive_start(problem: Problem) -> Floats:
     """The naive model of the label, and the propensity halfway between s(x) and one."""
     rows = problem.rows
-    label, outcome, propensity = _models(problem)
-    label.fit(rows.s)
+    outcome, propensity = _models(problem)
     outcome.fit(rows.s)
+    label = outcome
+    if not problem.label.same(problem.outcome):
+        label = problem.label_model()
+        label.fit(rows.s)
     propensity.fit(rows.combine(lambda z: (expit(z) + 1) / 2, label.predictor()))
     return np.concatenate([outcome.theta, propensity.theta])
 
 
 def balanced_start(problem: Problem) -> Floats:
     """The start of SAR-EM."""
-    _, outcome, propensity = _models(problem)
+    outcome, propensity = _models(problem)
     fit_balanced(problem, outcome, propensity)
     return np.concatenate([outcome.theta, propensity.theta])
 
 
 def half_start(problem: Problem) -> Floats:
     """The naive model of the label, and a propensity of one half."""
-    _, outcome, propensity = _models(problem)
+    outcome, propensity = _models(problem)
     outcome.fit(problem.rows.s)
     return np.concatenate([outcome.theta, propensity.theta])
 
@@ -79,8 +65,8 @@ def _positive(known: Floats, weight: Floats, a: Floats) -> Floats:
     return weight * np.where(np.isnan(known), expit(a), known)
 
 
-def _models(problem: Problem) -> tuple[LogisticModel, LogisticModel, LogisticModel]:
-    return problem.label_model(), problem.outcome_model(), problem.propensity_model()
+def _models(problem: Problem) -> tuple[LogisticModel, LogisticModel]:
+    return problem.outcome_model(), problem.propensity_model()
 
 
 STARTS: dict[str, Callable[[Problem], Floats]] = {

@@ -28,11 +28,11 @@ from scipy.special import expit
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
 from doublelogit.likelihood import log_not_label, sigmoid
-from doublelogit.methods.models import LogisticModel, Model, coefficients
+from doublelogit.methods.models import LogisticModel, Model, accurate, coefficients
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.tm_simple import naive_state, soft_target
 from doublelogit.rows import Rows, quantile, weighted_mean
-from doublelogit.solvers import Anderson
+from doublelogit.solvers import Anderson, settled
 
 # Rows with equal features must fall on one side of t whatever the last digits of y(x) are.
 TIE = 1e-9
@@ -78,10 +78,12 @@ def tm(
         if not literal:
             log_not_e = rows.combine(_floor, log_not_e, b, *last)
         trace.append(_fit_outcome(outcome, rows, a, log_not_e))
-        if abs(trace[-1] - trace[-2]) < tol * abs(trace[-2]):
+        if settled(trace, tol):
             converged = True
             break
-    return PUFit(coefficients(outcome), coefficients(propensity), n_iter, converged, tuple(trace))
+    converged = converged and accurate(label, outcome, propensity)
+    gamma = coefficients(propensity)
+    return PUFit(coefficients(outcome), gamma, n_iter, converged, tuple(trace))
 
 
 def _fit_outcome(outcome: Model, rows: Rows, a: Column, log_not_e: Column) -> float:

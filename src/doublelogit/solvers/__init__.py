@@ -5,7 +5,7 @@ from doublelogit.solvers.anderson import Anderson
 from doublelogit.solvers.lbfgs import lbfgs
 from doublelogit.solvers.newton import newton
 from doublelogit.solvers.problem import First, Objective, Second
-from doublelogit.solvers.solution import Factor, Solution, largest, stationary
+from doublelogit.solvers.solution import Factor, Solution, largest, settled, stationary
 from doublelogit.solvers.trust_region import trust_region
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "largest",
     "lbfgs",
     "newton",
+    "settled",
     "stationary",
     "trust_region",
 ]

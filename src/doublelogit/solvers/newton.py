@@ -20,7 +20,7 @@ from doublelogit.solvers.solution import Factor, Solution, largest
 
 CONTRACTION = 0.1  # steps that shrink g less gain less per second than a renewed Hessian
 # A step that changes predictors by ten is one on a flat tail, where the optimum is at infinity.
-LONGEST = 5.0
+LONGEST = 10.0
 
 
 def newton(
@@ -30,8 +30,13 @@ def newton(
     tol: float,
     max_iter: int = 100,
     factor: Factor | None = None,
+    metric: Floats | None = None,
 ) -> Solution:
-    """Minimise a convex objective; ``factor`` of a nearby fit saves the first Hessian."""
+    """Minimise a convex objective.
+
+    ``factor`` of a nearby fit saves the first Hessian. ``metric`` tells how far a step d goes: it
+    changes predictors by sqrt(d' metric d), root mean square.
+    """
     fresh, rate = factor is None, 1.0
     if factor is None:
         value, grad, hess = objective.second(theta)
@@ -42,7 +47,7 @@ def newton(
         size = largest(grad)
         if size <= tol:
             break
-        step = _bounded(-factor.solve(grad), objective.scale)
+        step = _bounded(-factor.solve(grad), metric)
         trial = _look(objective, theta + step, last=rate * size <= tol)
         rate = largest(trial.grad) / size
         if rate <= CONTRACTION:
@@ -52,7 +57,7 @@ def newton(
         if fresh:
             length = _backtrack(objective, theta, value, grad, step)
             if length == 0:  # no step lowers the value: rounding error is all that is left
-                return Solution(theta, value, size, n_iter, False, factor)
+                return Solution(theta, value, size, n_iter, tol == 0, factor)
             theta = theta + length * step
         elif rate < 1:
             theta = theta + step
@@ -62,12 +67,16 @@ def newton(
         n_iter = max_iter
     if np.isnan(value):
         value = objective.first(theta).value
-    return Solution(theta, value, largest(grad), n_iter, largest(grad) <= tol, factor)
+    converged = tol == 0 or largest(grad) <= tol
+    return Solution(theta, value, largest(grad), n_iter, converged, factor)
 
 
-def _bounded(step: Floats, scale: Floats) -> Floats:
+def _bounded(step: Floats, metric: Floats | None) -> Floats:
     """The step, shortened if the quadratic model that proposed it can not hold so far away."""
-    return step * min(1.0, LONGEST / max(largest(step * scale), LONGEST))
+    if metric is None:
+        return step
+    length = np.sqrt(max(float(step @ metric @ step), 0.0))
+    return step * min(1.0, LONGEST / max(length, LONGEST))
 
 
 def _look(objective: Objective, theta: Floats, last: bool) -> First:

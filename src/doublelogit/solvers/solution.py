@@ -1,5 +1,6 @@
 """What a solver returns, and the factorised curvature it may leave for the next fit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -84,6 +85,11 @@ class Solution(NamedTuple):
 def largest(grad: Floats) -> float:
     """Size of a gradient: its largest entry."""
     return float(np.abs(grad).max())
+
+
+def settled(values: Sequence[float], tol: float) -> bool:
+    """The paper's rule: the last value differs from the one before by less than tol, relatively."""
+    return len(values) > 1 and abs(values[-1] - values[-2]) < tol * abs(values[-2])
 
 
 def stationary(grad: Floats, tol: float) -> bool:

@@ -60,7 +60,7 @@ def trust_region(
         else:
             rejected += 1
     size = largest(grad)
-    return Solution(theta, value, size, len(trace) - 1, size <= tol, trace=tuple(trace))
+    return Solution(theta, value, size, len(trace) - 1, tol == 0 or size <= tol, trace=tuple(trace))
 
 
 def _subproblem(curvatures: Floats, slopes: Floats, radius: float) -> Floats:
