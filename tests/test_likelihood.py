@@ -146,8 +146,10 @@ def test_lbe_criterion_keeps_the_weight_on_the_propensity_term(q, s, a, b):
     h, eta = expit(a), expit(b)
     term_1 = -q * np.log(h) - (1 - q) * np.log1p(-h)
     term_2 = -(s * np.log(eta) + (1 - s) * np.log1p(-eta))
-    got = likelihood.expected_complete(*(np.array([v]) for v in (s, q, a, b)))[0]
-    assert got == pytest.approx(term_1 + q * term_2, rel=1e-6, abs=1e-9)
+    got = likelihood.expected_complete(*(np.array([v]) for v in (s, q, a, b)))
+    assert got.value[0] == pytest.approx(term_1 + q * term_2, rel=1e-6, abs=1e-9)
+    assert got.d_a[0] == pytest.approx(h - q, abs=1e-12)
+    assert got.d_b[0] == pytest.approx(q * (eta - s), abs=1e-12)
 
 
 def test_gradient_is_fishers_identity_and_hessian_louis():

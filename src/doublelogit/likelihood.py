@@ -41,6 +41,14 @@ class Loss2(NamedTuple):
     h_bb: Floats
 
 
+class Slopes2(NamedTuple):
+    """Loss of two predictors: value and gradient, each of shape (n,)."""
+
+    value: Floats
+    d_a: Floats
+    d_b: Floats
+
+
 class Sigmoid(NamedTuple):
     """sigma(a) = p and 1 - p, with their logarithms."""
 
@@ -103,12 +111,13 @@ def log_not_label(a: Floats, log_not_e: Floats) -> Floats:
     return np.logaddexp(y.log_not_p, y.log_p + log_not_e)
 
 
-def expected_complete(s: Floats, t: Floats, a: Floats, b: Floats) -> Floats:
+def expected_complete(s: Floats, t: Floats, a: Floats, b: Floats) -> Slopes2:
     """Log-loss of (Y, S) averaged over Y ~ Bernoulli(t); the weight t stays on the second term.
 
     Implements: the criterion of LBE and of EM's M-step
     """
-    return logistic(a, t).value + t * logistic(b, s).value
+    of_class, of_label = logistic(a, t), logistic(b, s)
+    return Slopes2(of_class.value + t * of_label.value, of_class.d_a, t * of_label.d_a)
 
 
 def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:

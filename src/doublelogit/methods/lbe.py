@@ -19,7 +19,7 @@ import numpy as np
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import predictor, pull_back
 from doublelogit.fit import PUFit
-from doublelogit.likelihood import expected_complete, logistic_slope, positive_given_label
+from doublelogit.likelihood import expected_complete, positive_given_label
 from doublelogit.methods.problem import Problem, full
 from doublelogit.methods.start import start
 from doublelogit.objective import penalised
@@ -73,12 +73,13 @@ class StandardUnits:
     def gradient(self, grad: Floats) -> Floats:
         """The gradient with respect to z."""
         halves = zip(np.split(grad, [self.cut]), self.mean, self.sd, strict=True)
-        return np.concatenate([[*((g[:-1] - m * g[-1]) / sd), g[-1]] for g, m, sd in halves])
+        return np.concatenate([np.append((g[:-1] - m * g[-1]) / sd, g[-1]) for g, m, sd in halves])
 
     def coefficients(self, step: Floats) -> Floats:
         """The step of (w, b) that a step of z amounts to."""
         halves = zip(np.split(step, [self.cut]), self.mean, self.sd, strict=True)
-        return np.concatenate([[*(z[:-1] / sd), z[-1] - m @ (z[:-1] / sd)] for z, m, sd in halves])
+        steps = ((z[:-1] / sd, z[-1], m) for z, m, sd in halves)
+        return np.concatenate([np.append(w, b - m @ w) for w, b, m in steps])
 
 
 def _e_step(coef: Floats, X: Matrix, known: Floats) -> Floats:
@@ -97,6 +98,6 @@ def _criterion(problem: Problem, theta: Floats, q: Column) -> First:
 
 def _sums(coef: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats) -> First:
     a, b = predictor(X, coef).T
-    slopes = np.column_stack([logistic_slope(a, q), q * logistic_slope(b, s)])
-    value = float(weight @ expected_complete(s, q, a, b))
-    return First(value, pull_back(X, weight[:, None] * slopes))
+    f = expected_complete(s, q, a, b)
+    slopes = np.column_stack([weight * f.d_a, weight * f.d_b])
+    return First(float(weight @ f.value), pull_back(X, slopes))

@@ -23,7 +23,7 @@ OR = sigma(a + log(1-e)): the paper's weights in logarithms.
 from functools import partial
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
@@ -67,7 +67,8 @@ def tm(
     for n_iter in range(1, max_iter + 1):
         last, a = (a, log_not_e), outcome.predictor()
         t = quantile(expit(rows.collect(_labelled, rows.s, a)), labelled_weight, alpha)
-        propensity.fit(rows.s, rows.combine(partial(_stratum, t), rows.known, rows.weight, a))
+        inside = partial(_stratum, logit(min(t * (1 + TIE), 1.0)))
+        propensity.fit(rows.s, rows.combine(inside, rows.known, rows.weight, a))
         if accelerator:
             theta = _jump(accelerator, theta, outcome, propensity)
             a = outcome.predictor()
@@ -104,10 +105,9 @@ def _labelled(s: Floats, column: Floats) -> Floats:
     return column[s == 1]
 
 
-def _stratum(t: float, known: Floats, weight: Floats, a: Floats) -> Floats:
+def _stratum(cut: float, known: Floats, weight: Floats, a: Floats) -> Floats:
     """Weight of a row in the estimated stratum Y=1: its own inside, zero outside."""
-    inside = np.where(np.isnan(known), expit(a) > t * (1 + TIE), known == 1)
-    return np.where(inside, weight, 0.0)
+    return weight * np.where(np.isnan(known), a > cut, known == 1)
 
 
 def _log_not(b: Floats) -> Floats:
