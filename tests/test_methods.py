@@ -103,6 +103,27 @@ def test_tm_is_the_algorithm_of_the_paper(diabetes, released, alpha):
     np.testing.assert_allclose(fit.gamma, gamma, atol=1e-5)
 
 
+def test_a_hundred_rounds_of_tm_lose_no_accuracy_to_frugal_fits():
+    """adult, 70% of the rows: the fits inside stop at INNER_TOL, these at rounding error."""
+    X, y = load_benchmark("adult", return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(X))[: int(0.7 * len(X))]
+    X, y = X[rows], y[rows]
+    problem = Problem(memory_rows(X, draw(y, Scar(0.5).propensity(X), rng)), 1.0, 1.0)
+    frugal = tm(problem, tol=0, max_iter=100)
+    exact = tm(
+        problem,
+        label=problem.label_model(tol=1e-13),
+        outcome=problem.outcome_model(tol=1e-13),
+        propensity=problem.propensity_model(tol=1e-13),
+        tol=0,
+        max_iter=100,
+    )
+    np.testing.assert_allclose(frugal.beta, exact.beta, atol=1e-5)
+    np.testing.assert_allclose(frugal.gamma, exact.gamma, atol=1e-5)
+
+
 def test_the_floor_changes_the_iterates(diabetes):
     problem = diabetes[3]
     released, literal = (tm(problem, literal=v, tol=0, max_iter=5).beta for v in (False, True))
