@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test lint types contract test-src test-wheel slow bench data clean
+.PHONY: help demo test lint types contract test-src test-wheel slow bench optima data clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ slow: $(VENV)/.dev  ## Studies that take minutes
 
 bench: $(VENV)/.dev  ## Speed, as ratios to one logistic regression; writes benchmarks/results
 	$(BIN)/python benchmarks/speed.py
+
+optima: $(VENV)/.dev  ## Where JOINT, EM and TM end up on the bundled tables; writes benchmarks/results
+	$(BIN)/python benchmarks/optima.py
 
 data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 	$(BIN)/python tools/build_benchmarks.py

@@ -124,6 +124,30 @@ def test_a_hundred_rounds_of_tm_lose_no_accuracy_to_frugal_fits():
     np.testing.assert_allclose(frugal.gamma, exact.gamma, atol=1e-5)
 
 
+def reference_em(X, s, rounds):
+    """SAR-EM by its formulas, in probabilities."""
+    beta = reference_fit(X, s, np.where(s == 1, 1 - s.mean(), s.mean()))
+    gamma = reference_fit(X, s, s + (1 - s) * probability(X, beta))
+    for _ in range(rounds):
+        y_x, e_x = probability(X, beta), probability(X, gamma)
+        q = np.where(s == 1, 1.0, y_x * (1 - e_x) / (1 - y_x * e_x))
+        beta, gamma = reference_fit(X, q), reference_fit(X, s, q)
+    return beta, gamma
+
+
+@pytest.mark.parametrize("name", ["heart-c", "vote", "credit-a"])
+def test_twenty_rounds_agree_on_tables_without_golden_numbers(name):
+    X, y = load_benchmark(name, return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    s = draw(y, Scar(0.5).propensity(X), np.random.default_rng(1))
+    problem = Problem(memory_rows(X, s), 1.0, 1.0)
+    fits = tm(problem, tol=0, max_iter=20), em(problem, tol=0, max_iter=20)
+    references = reference_tm(X, s, 20, released=True), reference_em(X, s, 20)
+    for fit, (beta, gamma) in zip(fits, references, strict=True):
+        np.testing.assert_allclose(fit.beta, beta, atol=1e-5)
+        np.testing.assert_allclose(fit.gamma, gamma, atol=1e-5)
+
+
 def test_the_floor_changes_the_iterates(diabetes):
     problem = diabetes[3]
     released, literal = (tm(problem, literal=v, tol=0, max_iter=5).beta for v in (False, True))

@@ -108,8 +108,8 @@ class TwoModelsClassifier(PluggableModels):
         Order of the quantile of y(x) over labelled rows above which an unlabelled row counts
         as positive. None is mean(S); the paper recommends 0.1 for well-separated classes.
     acceleration : bool, default=False
-        Anderson acceleration of the rounds: settles in fewer rounds and more often, not always
-        where plain rounds would. Only for two logistic models.
+        Anderson acceleration of the rounds: settles in about half of them, not always where plain
+        rounds would. Only for two logistic models.
     C, propensity_C : float, default=1.0
         Inverse strength of the L2 penalty on the slopes of the logistic models, on the sum of
         the losses as in scikit-learn; ``np.inf`` for none.
