@@ -5,11 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy.special import expit
 
 import doublelogit
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
+
+# What CI says depends on the commit alone; everywhere else new examples are tried each time.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 def pytest_configure(config):

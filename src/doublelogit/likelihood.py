@@ -108,7 +108,8 @@ def log_not_label(a: Floats, log_not_e: Floats) -> Floats:
     Implements: s(x) = e(x) y(x)
     """
     y = sigmoid(a)
-    return np.logaddexp(y.log_not_p, y.log_p + log_not_e)
+    # the logarithm of a probability, also where rounding would leave it above zero
+    return np.minimum(np.logaddexp(y.log_not_p, y.log_p + log_not_e), 0.0)
 
 
 def expected_complete(s: Floats, t: Floats, a: Floats, b: Floats) -> Slopes2:
