@@ -1,8 +1,7 @@
 """Linear algebra of the design matrix: the only code that knows how X is stored.
 
-Every coefficient vector ends with the intercept, and may be a matrix with one column per
-model: the two predictors of a row are then one pass over X. Dense arrays and scipy CSR
-matrices go through the same verbs.
+Every coefficient vector ends with the intercept. Dense arrays and scipy CSR matrices go
+through the same verbs.
 """
 
 from dataclasses import dataclass

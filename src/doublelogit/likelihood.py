@@ -132,33 +132,40 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
 
     Implements: Q_n
     """
-    f = _class_unknown(a, b)
+    value, d_a, d_b = double_logistic_slopes(s, known, a, b)
+    y, e, unknown = sigmoid(a), sigmoid(b), np.isnan(known)
+    t, not_t = expit(a + e.log_not_p), expit(-a - e.log_not_p)
+    h_aa = np.where(unknown, d_a * (y.not_p - t), y.p * y.not_p)
+    h_ab = np.where(unknown, d_b * not_t, 0.0)
+    h_bb = np.where(unknown, d_b * (e.not_p - e.p * not_t), known * e.p * e.not_p)
+    return Loss2(value, d_a, d_b, h_aa, h_ab, h_bb)
+
+
+def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
+    """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
+    e = sigmoid(b)
+    f = _class_unknown(a, e)
     rows = np.flatnonzero(~np.isnan(known))
-    for whole, part in zip(f, _class_known(s[rows], known[rows], a[rows], b[rows]), strict=True):
+    e_there = Sigmoid(*(column[rows] for column in e))
+    for whole, part in zip(f, _class_known(s[rows], known[rows], a[rows], e_there), strict=True):
         whole[rows] = part
     return f
 
 
-def _class_unknown(a: Floats, b: Floats) -> Loss2:
-    y, not_y, e = expit(a), expit(-a), sigmoid(b)
-    t, not_t = expit(a + e.log_not_p), expit(-a - e.log_not_p)
-    s_x = y * e.p
-    d_a, d_b = s_x * not_t, e.p * t
+def _class_unknown(a: Floats, e: Sigmoid) -> Slopes2:
+    logit_t = a + e.log_not_p
+    s_x = expit(a) * e.p
     value = -np.log1p(-np.minimum(s_x, 0.5))
     large = np.flatnonzero(s_x > 0.5)  # there, by 1 - ye = (1-y) / (1-t)
-    value[large] = log_expit(-a[large] - e.log_not_p[large]) - log_expit(-a[large])
-    h_aa, h_ab = d_a * (not_y - t), d_b * not_t
-    return Loss2(value, d_a, d_b, h_aa, h_ab, h_bb=d_b * (e.not_p - e.p * not_t))
+    value[large] = log_expit(-logit_t[large]) - log_expit(-a[large])
+    return Slopes2(value, d_a=s_x * expit(-logit_t), d_b=e.p * expit(logit_t))
 
 
-def _class_known(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+def _class_known(s: Floats, known: Floats, a: Floats, e: Sigmoid) -> Slopes2:
     """A logistic loss of the class and, of a positive, one of the label."""
-    y, e = sigmoid(a), sigmoid(b)
-    return Loss2(
+    y = sigmoid(a)
+    return Slopes2(
         value=-known * (y.log_p + s * e.log_p + (1 - s) * e.log_not_p) - (1 - known) * y.log_not_p,
         d_a=(1 - known) * y.p - known * y.not_p,
         d_b=known * ((1 - s) * e.p - s * e.not_p),
-        h_aa=y.p * y.not_p,
-        h_ab=np.zeros_like(a),
-        h_bb=known * e.p * e.not_p,
     )

@@ -1,8 +1,10 @@
 """One draw: split, label, fit the methods asked for, measure them on the test part."""
 
+import json
 import time
 import warnings
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +27,7 @@ class Data(NamedTuple):
 
 def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[dict[str, Any]]:
     """Result rows of some methods on one draw; one that fails is a row with its reason."""
-    data = _data(draw)
+    data = prepared(draw)
     options = dict(draw.scenario.options) | features_of(draw.scenario, data.X, data.y)
     options[draw.scenario.parameter] = draw.value
     e_x = importable(draw.scenario.mechanism)(**options).propensity(data.X)
@@ -35,7 +37,7 @@ def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[di
     s = draw_labels(data.y[train], e_x[train], rng)
     reference = data.reference
     if reference is None:
-        fitted = _make(oracle).fit(data.X[train], data.y[train])
+        fitted = oracle.make().fit(data.X[train], data.y[train])
         reference = fitted.predict_positive(data.X)
     common = {
         "mode": draw.mode,
@@ -43,17 +45,39 @@ def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[di
         "scenario": draw.scenario.id,
         "value": draw.value,
         "repetition": draw.repetition,
+        "seed": draw.stream("labels"),
         "n_labelled": int(s.sum()),
+        "versions": versions(),
     }
     results = []
     for method in methods:
         told = data.y[train] if method.told == "class" else s
         measured = _measure(method, data.X, told, data.y, train, test, reference)
-        results.append(common | {"method": method.name} | measured)
+        names = {"method": method.name, "parameters": parameters(draw, method)}
+        results.append(common | names | measured)
     return results
 
 
-def _data(draw: Draw) -> Data:
+def parameters(draw: Draw, method: Method) -> str:
+    """All that a plan says of a cell beyond its key; a cell whose parameters change is run anew."""
+    said = {
+        "dataset": [draw.dataset.load, draw.dataset.options, draw.dataset.reference],
+        "scenario": [draw.scenario.mechanism, draw.scenario.options, draw.scenario.features],
+        "method": [method.estimator, method.options],
+        "plan": [draw.seed, draw.test_size],
+    }
+    return json.dumps(said, sort_keys=True)
+
+
+@cache
+def versions() -> str:
+    """Of the packages that numbers depend on."""
+    names = ("doublelogit", "numpy", "scipy", "scikit-learn")
+    return ", ".join(f"{name} {version(name)}" for name in names)
+
+
+def prepared(draw: Draw) -> Data:
+    """The data of a draw: generated for it, or a table read once."""
     if draw.dataset.seeded:
         return _prepare(draw.dataset, {"random_state": draw.rng("data")})
     return _bundled(_Hashable(draw.dataset))
@@ -95,7 +119,7 @@ def _measure(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # convergence is a column of the result
-            model = _make(method).fit(X[train], told)
+            model = method.make().fit(X[train], told)
         seconds = time.perf_counter() - start
         y_x = model.predict_positive(X[test])
         return {
@@ -114,7 +138,3 @@ def _measure(
             "status": "failed",
             "reason": f"{type(error).__name__}: {error}",
         }
-
-
-def _make(method: Method) -> Any:
-    return importable(method.estimator)(**method.options)

@@ -7,7 +7,7 @@ others can add data sets, mechanisms and estimators of their own.
 
 import importlib
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -15,6 +15,8 @@ from zlib import crc32
 import numpy as np
 
 from doublelogit._types import Floats
+
+PLANS = Path(__file__).parent / "plans"  # with the printed numbers of the papers they belong to
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,19 @@ class Method:
     told: str = "label"
     modes: tuple[str, ...] = ()
 
+    def make(self, **changes: Any) -> Any:
+        """The estimator, not fitted."""
+        return importable(self.estimator)(**(self.options | changes))
+
+
+@dataclass(frozen=True)
+class Quick:
+    """A part of a plan that takes a minute: some data sets, few draws, every so manieth value."""
+
+    datasets: tuple[str, ...] = ()
+    repetitions: int = 1
+    every: int = 1
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -89,9 +104,13 @@ class Draw:
     def key(self) -> str:
         return "/".join(str(part) for part in self.coordinates)
 
-    def rng(self, *purpose: str) -> np.random.Generator:
-        """A stream of this draw's own: any subset, order or number of workers draws the same."""
-        return np.random.default_rng([self.seed, crc32("/".join([self.key, *purpose]).encode())])
+    def stream(self, purpose: str) -> int:
+        """Which stream of the plan's seed is this draw's own, whatever else is run."""
+        return crc32(f"{self.key}/{purpose}".encode())
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """That stream: any subset, order or number of workers draws the same."""
+        return np.random.default_rng([self.seed, self.stream(purpose)])
 
 
 @dataclass(frozen=True)
@@ -105,6 +124,7 @@ class Plan:
     datasets: tuple[DataSet, ...]
     scenarios: tuple[Scenario, ...]
     methods: tuple[Method, ...]
+    quick: Quick = Quick()
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -132,6 +152,29 @@ class Plan:
         """The methods of a mode, in the order of the plan."""
         return tuple(_of_mode(self.methods, mode))
 
+    def oracle(self, mode: str) -> Method:
+        """The method that is told the class."""
+        for method in self.methods_of(mode):
+            if method.told == "class":
+                return method
+        raise ValueError(f'a method of the plan {self.name} must have told = "class"; none has.')
+
+    def names(self, mode: str) -> list[str]:
+        """Data sets, then methods, in the order of the plan."""
+        return [entry.name for entry in (*_of_mode(self.datasets, mode), *self.methods_of(mode))]
+
+    def shortened(self, every_dataset: bool = False) -> "Plan":
+        """The plan cut down to its quick part, or to that with all data sets."""
+        part = self.quick
+        every_dataset = every_dataset or not part.datasets
+        datasets = tuple(d for d in self.datasets if every_dataset or d.name in part.datasets)
+        return replace(
+            self,
+            repetitions=dict.fromkeys(self.repetitions, part.repetitions),
+            datasets=tuple(replace(d, repetitions=None) for d in datasets),
+            scenarios=tuple(replace(s, values=s.values[:: part.every]) for s in self.scenarios),
+        )
+
     def _check(self, what: str, given: list[str], known: Any) -> None:
         unknown = [value for value in given if value not in known]
         if unknown:
@@ -141,9 +184,16 @@ class Plan:
             )
 
 
-def load_plan(path: str | Path) -> Plan:
-    """Read a plan from a TOML file; a mistake in it names the entry."""
-    content = tomllib.loads(Path(path).read_text())
+def load_plan(name: str | Path) -> Plan:
+    """Read a plan: one that comes with the library, by its name, or any TOML file.
+
+    A mistake in it names the entry.
+    """
+    path = _bundled(str(name)) if _bundled(str(name)).is_file() else Path(name)
+    if not path.is_file():
+        known = ", ".join(sorted(folder.name for folder in PLANS.iterdir()))
+        raise FileNotFoundError(f"a plan must be a TOML file or one of {known}; got {str(name)!r}.")
+    content = tomllib.loads(path.read_text())
     try:
         return Plan(
             name=content["name"],
@@ -153,9 +203,14 @@ def load_plan(path: str | Path) -> Plan:
             datasets=_entries(DataSet, content["datasets"]),
             scenarios=_entries(Scenario, content["scenarios"]),
             methods=_entries(Method, content["methods"]),
+            quick=_entries(Quick, [content.get("quick", {})])[0],
         )
     except KeyError as error:
-        raise ValueError(f"{path} must have the entry {error}.") from None
+        raise ValueError(f"{name} must have the entry {error}.") from None
+
+
+def _bundled(name: str) -> Path:
+    return PLANS / name / "plan.toml"
 
 
 def importable(name: str) -> Any:

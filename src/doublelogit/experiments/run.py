@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from doublelogit.experiments.cell import run_draw
+from doublelogit.experiments.cell import parameters, run_draw
 from doublelogit.experiments.plan import Draw, Method, Plan
 from doublelogit.experiments.store import Store
 
@@ -76,11 +76,12 @@ def pending(
     repetitions: int | None = None,
 ) -> list[Task]:
     """What is left to do."""
-    methods, done = plan.methods_of(mode), store.done()
-    oracle = next(method for method in methods if method.told == "class")
+    methods, done = plan.methods_of(mode), store.done("parameters")
+    oracle = plan.oracle(mode)
     tasks = []
     for draw in plan.draws(mode, datasets, repetitions):
-        left = tuple(m for m in methods if (*draw.coordinates, m.name) not in done)
+        key = draw.coordinates
+        left = tuple(m for m in methods if (*key, m.name, parameters(draw, m)) not in done)
         if left:
             tasks.append(Task(draw, left, oracle))
     return tasks

@@ -7,10 +7,12 @@ then renamed. A line cut short by a kill is dropped when read, and its cells are
 
 import json
 import os
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pandas as pd
 
@@ -24,7 +26,21 @@ class Store:
         self.directory = Path(directory)
         self.table = self.directory / "results.parquet"
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._segment = self.directory / f"segment-{uuid.uuid4().hex}.jsonl"
+        # names sort by time, so that of two rows of a cell the later is known
+        self._segment = self.directory / f"segment-{time.time_ns():020d}-{uuid.uuid4().hex}.jsonl"
+
+    def __str__(self) -> str:
+        return str(self.directory)
+
+    @contextmanager
+    def locked(self) -> Iterator["Store"]:
+        """Hold the store for one run: another that wants it is told so."""
+        with (self.directory / ".lock").open("w") as file:
+            try:
+                _lock(file)
+            except OSError:
+                raise OSError(f"another run is writing to {self}; wait for it.") from None
+            yield self
 
     def append(self, rows: Iterable[dict[str, Any]]) -> None:
         """Write rows to the segment of this store and wait until they are on the disk."""
@@ -44,9 +60,10 @@ class Store:
         rows = pd.concat(parts, ignore_index=True).drop_duplicates(KEY, keep="last")
         return rows.sort_values(KEY, ignore_index=True)
 
-    def done(self) -> set[tuple[Any, ...]]:
-        """Keys of the cells that have a row."""
-        return set(self.frame()[KEY].itertuples(index=False, name=None))
+    def done(self, *columns: str) -> set[tuple[Any, ...]]:
+        """Keys of the cells that have a row, each with what these other columns say of it."""
+        rows = self.frame().reindex(columns=[*KEY, *columns])
+        return set(rows.itertuples(index=False, name=None))
 
     def compact(self) -> None:
         """Gather all segments into the Parquet file."""
@@ -61,6 +78,18 @@ class Store:
 
     def _segments(self) -> list[Path]:
         return sorted(self.directory.glob("segment-*.jsonl"))
+
+
+def _lock(file: TextIO) -> None:
+    """Lock a file until it is closed, by the process or by its death."""
+    if os.name == "nt":  # pragma: no cover
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _whole_lines(path: Path) -> list[dict[str, Any]]:

@@ -51,8 +51,8 @@ def em(
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
         outcome.theta, propensity.theta = likelihood.split(theta)
-        if accelerate:
-            # a map whose fixed point is judged by the gradient may be inexact far from it
+        if tol > 0:
+            # rounds of a given number are exact; far from a stopping rule they need not be
             outcome.tol = propensity.tol = max(INNER_TOL, INEXACT * largest(grad))
         fits.append(_round(rows, outcome, propensity))
         image = np.concatenate([outcome.theta, propensity.theta])
@@ -65,8 +65,8 @@ def em(
     outcome.theta, propensity.theta = likelihood.split(theta)
     if refit:
         outcome.fit(rows.combine(_inverse_propensity, rows.s, propensity.predictor()))
-    # an accelerated M-step may be inexact: there, it is the gradient that tells
-    converged = converged and (accelerate or accurate(outcome, propensity))
+    by_gradient = tol > 0 and stopping == "gradient"  # which tells the truth of any M-step
+    converged = converged and (by_gradient or accurate(outcome, propensity))
     return PUFit(outcome.coef, propensity.coef, n_iter, converged, tuple(trace))
 
 

@@ -17,12 +17,12 @@ from functools import partial
 import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.design import predictor, pull_back
+from doublelogit.design import predictor
 from doublelogit.fit import PUFit
 from doublelogit.likelihood import expected_complete, positive_given_label
 from doublelogit.methods.problem import Problem, full
 from doublelogit.methods.start import start
-from doublelogit.objective import penalised
+from doublelogit.objective import FirstOfTwo, penalised, pulled_back
 from doublelogit.solvers import Adam, First, settled, stationary
 
 
@@ -43,14 +43,15 @@ def lbe(
     trace: list[float] = []
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
-        q = rows.derive(partial(_e_step, likelihood.coefficients(theta)), rows.known)
-        value, grad = _criterion(problem, theta, q)
+        value, grad = _criterion(problem, theta, rows.known)  # the E-step in the same pass
         trace.append(value)
         # here, at the E-step's own point, this is the gradient of Q_n (Fisher)
         rule_met = stationary(grad, tol) if stopping == "gradient" else settled(trace, tol)
         if tol > 0 and rule_met:
             converged = True
             break
+        if steps > 1:
+            q = rows.derive(partial(_e_step, *likelihood.coefficients(theta)), rows.known)
         for step in range(steps):
             if step > 0:
                 grad = _criterion(problem, theta, q).grad
@@ -66,38 +67,36 @@ class StandardUnits:
 
     def __init__(self, problem: Problem) -> None:
         models = (problem.outcome, problem.propensity)
-        self.cut = models[0].size
-        self.mean = [m.take(np.append(problem.centre, 0.0))[:-1] for m in models]
-        self.sd = [m.take(np.append(problem.spread, 1.0))[:-1] for m in models]
+        self.mean = np.concatenate([m.take(np.append(problem.centre, 0.0)) for m in models])
+        self.sd = np.concatenate([m.take(np.append(problem.spread, 1.0)) for m in models])
+        sizes = [m.size for m in models]
+        self.starts, self.ends = np.array([0, sizes[0]]), np.cumsum(sizes) - 1
+        self.intercept = np.repeat(self.ends, sizes)  # of each coefficient's model
 
     def gradient(self, grad: Floats) -> Floats:
         """The gradient with respect to z."""
-        halves = zip(np.split(grad, [self.cut]), self.mean, self.sd, strict=True)
-        return np.concatenate([np.append((g[:-1] - m * g[-1]) / sd, g[-1]) for g, m, sd in halves])
+        return (grad - self.mean * grad[self.intercept]) / self.sd
 
     def coefficients(self, step: Floats) -> Floats:
         """The step of (w, b) that a step of z amounts to."""
-        halves = zip(np.split(step, [self.cut]), self.mean, self.sd, strict=True)
-        steps = ((z[:-1] / sd, z[-1], m) for z, m, sd in halves)
-        return np.concatenate([np.append(w, b - m @ w) for w, b, m in steps])
+        step = step / self.sd
+        step[self.ends] -= np.add.reduceat(self.mean * step, self.starts)
+        return step
 
 
-def _e_step(coef: Floats, X: Matrix, known: Floats) -> Floats:
-    a, b = predictor(X, coef).T
-    return positive_given_label(known, a, b)
+def _e_step(beta: Floats, gamma: Floats, X: Matrix, known: Floats) -> Floats:
+    return positive_given_label(known, predictor(X, beta), predictor(X, gamma))
 
 
 def _criterion(problem: Problem, theta: Floats, q: Column) -> First:
-    """The M-step's criterion and its gradient, given the E-step's q."""
+    """The M-step's criterion and its gradient, given q; where q is NaN the E-step is made here."""
     rows, likelihood = problem.rows, problem.likelihood
-    sums = rows.total(partial(_sums, likelihood.coefficients(theta)), rows.s, q, rows.weight)
-    d_a, d_b = sums.grad.T
-    grad = np.concatenate([problem.outcome.take(d_a), problem.propensity.take(d_b)])
-    return penalised(likelihood, theta, sums.value, grad)
+    sums = rows.total(partial(_sums, *likelihood.coefficients(theta)), rows.s, q, rows.weight)
+    return penalised(likelihood, theta, sums.value, likelihood.gathered(sums.d_beta, sums.d_gamma))
 
 
-def _sums(coef: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats) -> First:
-    a, b = predictor(X, coef).T
-    f = expected_complete(s, q, a, b)
-    slopes = np.column_stack([weight * f.d_a, weight * f.d_b])
-    return First(float(weight @ f.value), pull_back(X, slopes))
+def _sums(
+    beta: Floats, gamma: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats
+) -> FirstOfTwo:
+    a, b = predictor(X, beta), predictor(X, gamma)
+    return pulled_back(X, expected_complete(s, positive_given_label(q, a, b), a, b), weight)

@@ -78,7 +78,8 @@ class LogisticModel:
                 metric=self._metric,
             )
         self.theta, self._factor = solution.theta, solution.factor
-        self.worst = max(self.worst, solution.grad_norm)
+        if not solution.converged:
+            self.worst = max(self.worst, solution.grad_norm)
         return solution
 
     def predictor(self) -> Column:

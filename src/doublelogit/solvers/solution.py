@@ -1,73 +1,57 @@
 """What a solver returns, and the factorised curvature it may leave for the next fit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from doublelogit._types import Floats
 
 SINGULAR = 1e-13  # eigenvalues below are rounding error of a matrix with unit diagonal
-PAIRS = 10  # corrections kept; older ones speak of a point too far away
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A positive (semi)definite matrix, factorised once and corrected by what steps reveal.
+    """The inverse of a positive (semi)definite matrix, corrected by what steps reveal.
 
-    Each pair (step, change of gradient) seen since is folded in by a BFGS update, so that a
-    factor stays good while the point moves on.
+    Each pair (step, change of gradient) seen since is folded in by a BFGS update, so that it
+    stays good while the point moves on.
     """
 
-    scale: Floats
-    cholesky: Floats | None
-    eigen: tuple[Floats, Floats] | None = None
-    pairs: tuple[tuple[Floats, Floats], ...] = ()
+    inverse: Floats
 
     @classmethod
     def of(cls, matrix: Floats) -> "Factor":
-        """Cholesky of the matrix scaled to unit diagonal, or its eigenvectors if singular."""
+        """Inverse of the matrix scaled to unit diagonal: the shortest solutions if singular."""
         diagonal = np.diagonal(matrix)
         scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        scaled = matrix / np.outer(scale, scale)
-        try:
-            cholesky = cho_factor(scaled, lower=True, check_finite=False)[0]
-            if np.diagonal(cholesky).min() ** 2 > SINGULAR:
-                return cls(scale, cholesky)
-        except LinAlgError:
-            pass
-        values, vectors = np.linalg.eigh(scaled)
-        return cls(scale, None, (values, vectors))
+        outer = np.outer(scale, scale)
+        return cls(_inverse(matrix / outer) / outer)
 
     def corrected(self, step: Floats, change: Floats) -> "Factor":
         """The same, knowing that a step changed the gradient so."""
-        if float(step @ change) <= 0:
+        curvature = float(step @ change)
+        if curvature <= 0:
             return self
-        return replace(self, pairs=(*self.pairs, (step, change))[-PAIRS:])
+        response = self.inverse @ change
+        along = (1 + change @ response / curvature) / curvature * step - response / curvature
+        return Factor(self.inverse + np.outer(step, along) - np.outer(response, step / curvature))
 
     def solve(self, v: Floats) -> Floats:
-        """Solution of ``matrix @ x = v``, by the two loops of L-BFGS around the factor."""
-        shares = []
-        for step, change in reversed(self.pairs):
-            share = (step @ v) / (step @ change)
-            v = v - share * change
-            shares.append(share)
-        x = self._solve(v)
-        for (step, change), share in zip(self.pairs, reversed(shares), strict=True):
-            x = x + (share - (change @ x) / (step @ change)) * step
-        return x
+        """Solution of ``matrix @ x = v``."""
+        return self.inverse @ v
 
-    def _solve(self, v: Floats) -> Floats:
-        """With the factor alone; the shortest solution, scaled, when there are many."""
-        v = v / self.scale
-        if self.cholesky is not None:
-            return np.asarray(cho_solve((self.cholesky, True), v, check_finite=False)) / self.scale
-        assert self.eigen is not None
-        values, vectors = self.eigen
-        keep = values > SINGULAR
-        return np.asarray(vectors[:, keep] @ (vectors[:, keep].T @ v / values[keep])) / self.scale
+
+def _inverse(scaled: Floats) -> Floats:
+    factor, failed = dpotrf(scaled, lower=True)
+    if not failed and np.diagonal(factor).min() ** 2 > SINGULAR:
+        lower, _ = dpotri(factor, lower=True)
+        return np.tril(lower) + np.tril(lower, -1).T
+    values, vectors = np.linalg.eigh(scaled)
+    keep = values > SINGULAR
+    return np.asarray((vectors[:, keep] / values[keep]) @ vectors[:, keep].T)
 
 
 class Solution(NamedTuple):

@@ -1,0 +1,156 @@
+"""Run a plan with a progress bar, then write its tables and figures."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table as Screen
+
+from doublelogit.experiments.figures import figures
+from doublelogit.experiments.plan import Plan, load_plan
+from doublelogit.experiments.run import pending, run
+from doublelogit.experiments.store import Store
+from doublelogit.experiments.summary import average_ranks, summarise, time_shares
+from doublelogit.experiments.tables import data_table, result_tables
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be reproduced, and where the results go."""
+
+    plan: Plan
+    mode: str
+    datasets: list[str] | None
+    repetitions: int | None
+    out: Path
+
+    @classmethod
+    def of(
+        cls,
+        plan: str,
+        *,
+        mode: str | None = None,
+        datasets: str | None = None,
+        repetitions: int | None = None,
+        quick: bool = False,
+        out: Path | None = None,
+    ) -> "Request":
+        """From what was typed on the command line."""
+        whole = load_plan(plan)
+        names = [name.strip() for name in datasets.split(",") if name.strip()] if datasets else None
+        # naming data sets overrules the choice that the quick part makes
+        part = whole.shortened(every_dataset=bool(names)) if quick else whole
+        default = f"reproduce-{whole.name}" + ("-quick" if quick else "")
+        request = cls(part, mode or part.modes[0], names, repetitions, out or Path(default))
+        part.draws(request.mode, names, repetitions)  # a wrong name is told before any work
+        return request
+
+
+def reproduce(
+    request: Request, *, jobs: int = -1, dask: str | None = None, console: Console | None = None
+) -> bool:
+    """Fill the store and write the tables; False if interrupted, with all that is done kept."""
+    console = console or Console()
+    plan, mode = request.plan, request.mode
+    with Store(request.out).locked() as store:
+        asked: dict[str, Any] = {"datasets": request.datasets, "repetitions": request.repetitions}
+        cells = sum(len(task.methods) for task in pending(plan, mode, store, **asked))
+        kept = len(store.frame())
+        console.print(f"[bold]{plan.name}[/], {mode}: {cells} cells to run, {kept} in {store}")
+        try:
+            with _bar(console) as bar:
+                task = bar.add_task(mode, total=cells, speed=0.0, failures=0)
+                run(plan, mode, store, jobs=jobs, dask=dask, progress=_Told(bar, task), **asked)
+        except KeyboardInterrupt:
+            store.compact()
+            console.print(
+                f"[yellow]Interrupted.[/] {len(store.frame()) - kept} cells were added and are "
+                f"kept in {store}; run the same command again to go on."
+            )
+            return False
+        rows = store.frame()
+    write(rows, plan, mode, request.out, console)
+    return True
+
+
+def write(rows: pd.DataFrame, plan: Plan, mode: str, out: Path, console: Console) -> None:
+    """Tables, figures, and a summary on the screen."""
+    if not (rows["status"] == "ok").any():
+        raise ValueError(f"every cell failed; the first: {rows['reason'].iloc[0]}")
+    with console.status("tables"):
+        for table in (data_table(plan, mode), *result_tables(rows, plan, mode)):
+            table.write(out / "tables")
+    with console.status("figures"):
+        for figure in figures(rows, plan, mode):
+            figure.write(out / "figures")
+    here = rows[rows["mode"] == mode]
+    console.print(_overview(here, plan, mode), _times(here))
+    failed = here[here["status"] != "ok"]
+    if len(failed):
+        reason = failed["reason"].mode()[0]
+        console.print(f"[red]{len(failed)} cells failed[/]; most often: {reason}")
+    console.print(f"Tables (CSV, Markdown) and figures (SVG, PNG) are in {out}")
+
+
+class _Told:
+    """Passes on to the bar what the runner tells after every draw."""
+
+    def __init__(self, bar: Progress, task: Any) -> None:
+        self.bar, self.task, self.failures = bar, task, 0
+
+    def __call__(self, done: int, total: int, rows: list[dict[str, Any]]) -> None:
+        self.failures += sum(row["status"] != "ok" for row in rows)
+        self.bar.update(self.task, advance=len(rows))
+        task = self.bar.tasks[self.task]
+        speed = task.completed / max(task.elapsed or 0.0, 1e-9)
+        self.bar.update(self.task, speed=speed, failures=self.failures)
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("cells, {task.fields[speed]:.1f}/s, {task.fields[failures]} failed,"),
+        TimeElapsedColumn(),
+        TextColumn("elapsed,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=console,
+    )
+
+
+def _overview(rows: pd.DataFrame, plan: Plan, mode: str) -> Screen:
+    """Average ranks: the one number per method that the paper compares."""
+    ranks = average_ranks(summarise(rows))
+    screen = Screen(title="Average rank over data sets (1 is best, ORACLE counted)")
+    screen.add_column("scenario, metric")
+    methods = [m.name for m in plan.methods_of(mode)]
+    for method in methods:
+        screen.add_column(method, justify="right")
+    for (scenario, metric), part in ranks.groupby(["scenario", "metric"]):
+        by = part.set_index("method")["rank"]
+        line = [f"{by[m]:.1f}" if m in by else "" for m in methods]
+        screen.add_row(f"{scenario}, {metric.replace('_', ' ')}", *line)
+    return screen
+
+
+def _times(rows: pd.DataFrame) -> Screen:
+    screen = Screen(title="Time per method")
+    for name in ("method", "share", "seconds", "median s/cell"):
+        screen.add_column(name, justify="left" if name == "method" else "right")
+    for line in time_shares(rows).itertuples():
+        screen.add_row(
+            line.method, f"{line.share:.1%}", f"{line.seconds:.1f}", f"{line.median:.4f}"
+        )
+    return screen

@@ -1,0 +1,226 @@
+"""The paper's tables from result rows, beside the printed ones."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from doublelogit.experiments.cell import prepared
+from doublelogit.experiments.plan import PLANS, Plan
+from doublelogit.experiments.summary import (
+    METRICS,
+    average_ranks,
+    long,
+    summarise,
+    winner_against_second,
+)
+
+TITLES = {"accuracy": "Accuracy", "approximation_error": "Approximation error"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its file name, its title, its numbers in long form, its text in Markdown."""
+
+    name: str
+    title: str
+    numbers: pd.DataFrame
+    markdown: str
+
+    def write(self, directory: Path) -> None:
+        """Write the CSV and the Markdown."""
+        directory.mkdir(parents=True, exist_ok=True)
+        self.numbers.to_csv(directory / f"{self.name}.csv", index=False, float_format="%.6g")
+        (directory / f"{self.name}.md").write_text(f"# {self.title}\n\n{self.markdown}")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The numbers that a paper printed, or none."""
+
+    results: pd.DataFrame
+    ranks: pd.DataFrame
+    p_values: pd.DataFrame
+    datasets: pd.DataFrame
+
+    @classmethod
+    def of(cls, plan: str) -> "Printed | None":
+        """Those beside a bundled plan."""
+        folder = PLANS / plan
+        names = ("results", "average_ranks", "p_values", "datasets")
+        paths = [folder / f"published_{name}.csv" for name in names]
+        if not all(path.is_file() for path in paths):
+            return None
+        return cls(*(pd.read_csv(path) for path in paths))
+
+
+def result_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Table]:
+    """One table per scenario and metric, numbered as in the paper: 2 and 3, 4 and 5, ..."""
+    rows = rows[rows["mode"] == mode]
+    summary, cells = summarise(rows), long(rows)
+    ranks, printed = average_ranks(summary), Printed.of(plan.name)
+    for scenario in sorted(rows["scenario"].unique()):
+        for metric in METRICS:
+            number = 2 * scenario + METRICS.index(metric)
+            line = {"scenario": scenario, "metric": metric}
+            here = _at(summary, **line)
+            if here.empty:
+                continue
+            numbers = _numbers(here, _at(cells, **line), plan)
+            rank = _at(ranks, **line).set_index("method")["rank"]
+            if printed is not None:
+                numbers = _beside(numbers, _at(printed.results, **line))
+                printed_rank = _at(printed.ranks, **line).set_index("method")["average_rank"]
+                printed_p = _at(printed.p_values, **line).set_index("dataset")
+                text = _markdown(numbers, rank, plan) + _comparison(
+                    numbers, printed_rank, printed_p, plan
+                )
+            else:
+                text = _markdown(numbers, rank, plan)
+            title = f"Table {number}: {TITLES[metric]}, scenario {scenario}, {mode}"
+            numbers = numbers.assign(average_rank=numbers["method"].map(rank))
+            yield Table(f"table{number}_{mode}", title, numbers, text)
+
+
+def data_table(plan: Plan, mode: str) -> Table:
+    """Table 1: the data sets, with the deviance that the ORACLE explains on all rows."""
+    oracle = plan.oracle(mode)
+    lines: list[dict[str, Any]] = []
+    for draw in plan.draws(mode, repetitions=1):
+        if any(line["dataset"] == draw.dataset.name for line in lines):
+            continue
+        data = prepared(draw)
+        y = np.asarray(data.y, dtype=float)
+        lines.append(
+            {
+                "dataset": draw.dataset.name,
+                "n": len(y),
+                "p": data.X.shape[1],
+                "prior": y.mean(),
+                "r2_oracle": _explained(oracle.make(), data.X, y),
+                "r2_unpenalised": _explained(oracle.make(C=np.inf, tol=1e-8), data.X, y),
+            }
+        )
+    numbers = pd.DataFrame(lines)
+    printed = Printed.of(plan.name)
+    if printed is not None:
+        numbers = numbers.merge(
+            printed.datasets.rename(columns=lambda c: c if c == "dataset" else f"printed_{c}"),
+            on="dataset",
+            how="left",
+        )
+    title = f"Table 1: data sets, {mode}"
+    return Table(f"table1_{mode}", title, numbers, markdown_table(numbers.round(3).astype(str)))
+
+
+def markdown_table(frame: pd.DataFrame) -> str:
+    """A frame of texts as a Markdown table."""
+    lines = [frame.columns, ["---"] * frame.shape[1], *frame.itertuples(index=False)]
+    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
+
+
+def _at(frame: pd.DataFrame, **where: object) -> pd.DataFrame:
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def _explained(model: object, X: np.ndarray, y: np.ndarray) -> float:
+    """R2: the share of the null deviance that a fit to the true classes explains."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # separable classes have R2 = 1 and no optimum
+        p = model.fit(X, y.astype(int)).predict_positive(X)  # type: ignore[attr-defined]
+    p = np.clip(p, 1e-300, 1 - 1e-16)
+    deviance = -(y * np.log(p) + (1 - y) * np.log1p(-p)).sum()
+    prior = y.mean()
+    null = -len(y) * (prior * np.log(prior) + (1 - prior) * np.log1p(-prior))
+    return float(1 - deviance / null)
+
+
+def _numbers(summary: pd.DataFrame, cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """The lines of a table in the plan's order, with the test of each data set."""
+    mode = summary["mode"].iloc[0]
+    oracle = plan.oracle(mode).name
+    tests = {
+        dataset: winner_against_second(part, oracle)._asdict()
+        for dataset, part in cells.groupby("dataset")
+    }
+    table = summary.join(pd.DataFrame(tests).T, on="dataset")
+    order = {name: i for i, name in enumerate(plan.names(mode))}
+    return table.sort_values(
+        ["dataset", "method"], key=lambda column: column.map(order), ignore_index=True
+    )
+
+
+def _beside(numbers: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Our numbers with the printed ones and the differences, also in printed standard errors."""
+    theirs = printed[["dataset", "method", "mean", "sd_of_mean"]]
+    theirs = theirs.rename(columns={"mean": "printed", "sd_of_mean": "printed_sd"})
+    table = numbers.merge(theirs, on=["dataset", "method"], how="left")
+    table["difference"] = table["mean"] - table["printed"]
+    # a printed error of .000 is one below half of its last digit
+    table["in_printed_sd"] = table["difference"] / table["printed_sd"].clip(lower=0.0005)
+    return table
+
+
+def _wide(numbers: pd.DataFrame, text: pd.Series, plan: Plan) -> pd.DataFrame:
+    order = plan.names(numbers["mode"].iloc[0])
+    wide = numbers.assign(text=text).pivot(index="dataset", columns="method", values="text")
+    rows = [name for name in order if name in wide.index]
+    columns = [name for name in order if name in wide.columns]
+    return wide.loc[rows, columns].fillna("")
+
+
+def _markdown(numbers: pd.DataFrame, rank: pd.Series, plan: Plan) -> str:
+    cell = numbers["mean"].map(_short) + " ± " + numbers["sd_of_mean"].map(_short)
+    cell = cell.where(numbers["method"] != numbers["winner"], "**" + cell + "**")
+    wide = _wide(numbers, cell, plan)
+    tests = numbers.drop_duplicates("dataset").set_index("dataset").loc[wide.index]
+    wide["p"] = [_p(p) for p in tests["p_value"]]
+    wide["p, paired"] = [_p(p) for p in tests["p_value_paired"]]
+    wide["repetitions"] = numbers.groupby("dataset")["repetitions"].max().astype(str)
+    ranks = pd.DataFrame([{m: f"{r:.1f}" for m, r in rank.items()}], index=["average rank"])
+    wide = pd.concat([wide, ranks.reindex(columns=wide.columns)]).fillna("")
+    note = (
+        "Mean over parameter values and repetitions ± standard deviation of that mean; the best "
+        "method in bold; p: t-test of the best against the second, as separate samples and "
+        "paired by draw; ranks count ORACLE.\n"
+    )
+    failed = int(numbers["failed"].sum())
+    note += f"\n{failed} cells failed and are left out.\n" if failed else ""
+    return markdown_table(wide.rename_axis("data set").reset_index()) + "\n" + note
+
+
+def _comparison(
+    numbers: pd.DataFrame, printed_rank: pd.Series, printed_p: pd.DataFrame, plan: Plan
+) -> str:
+    numbers = numbers[numbers["printed"].notna()]
+    cell = numbers["printed"].map(_short)
+    cell += " " + numbers["difference"].map(lambda d: f"{_short(d, sign=True)}")
+    cell += numbers["in_printed_sd"].map(lambda z: f" ({z:+.1f})")
+    wide = _wide(numbers, cell, plan)
+    wide["printed p"] = printed_p["p_value_winner_vs_second"].reindex(wide.index)
+    ranks = pd.DataFrame([{m: f"{r:.1f}" for m, r in printed_rank.items()}], index=["average rank"])
+    wide = pd.concat([wide, ranks.reindex(columns=wide.columns)]).fillna("")
+    note = "Printed value, ours minus printed, and that in printed standard errors.\n"
+    return (
+        "\n## Beside the printed table\n\n"
+        + markdown_table(wide.rename_axis("data set").reset_index())
+        + f"\n{note}"
+    )
+
+
+def _short(x: float, sign: bool = False) -> str:
+    """Three digits without the leading zero, as tables of proportions are printed."""
+    text = f"{x:+.3f}" if sign else f"{x:.3f}"
+    return text.replace("0.", ".", 1) if abs(x) < 1 else text
+
+
+def _p(p: float) -> str:
+    if np.isnan(p):
+        return ""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
