@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test lint types contract test-src test-wheel slow bench optima data clean
+.PHONY: help demo test lint types contract test-src test-wheel slow bench optima reproduce sweep report data clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,18 @@ bench: $(VENV)/.dev  ## Speed, as ratios to one logistic regression; writes benc
 
 optima: $(VENV)/.dev  ## Where JOINT, EM and TM end up on the bundled tables; writes benchmarks/results
 	$(BIN)/python benchmarks/optima.py
+
+reproduce: $(VENV)/.dev  ## The paper's experiments in both modes: hours, resumable; build/ecai2023
+	$(BIN)/doublelogit reproduce --mode as_published --out build/ecai2023
+	$(BIN)/doublelogit reproduce --mode as_written --out build/ecai2023
+
+sweep: $(VENV)/.dev  ## How near each penalty and stopping rule comes to the printed numbers
+	$(BIN)/doublelogit reproduce --plan papers/ecai2023/sweep.toml --out build/sweep
+	$(BIN)/python papers/ecai2023/report.py sweep build/sweep papers/ecai2023/sweep
+
+report: reproduce  ## Tables, figures and verdicts of papers/ecai2023 from those results
+	cp -r build/ecai2023/tables build/ecai2023/figures papers/ecai2023/
+	$(BIN)/python papers/ecai2023/report.py claims build/ecai2023 papers/ecai2023/claims
 
 data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 	$(BIN)/python tools/build_benchmarks.py

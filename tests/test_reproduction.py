@@ -253,7 +253,7 @@ def test_the_quick_part_is_small(path, tmp_path):
         (["--plan", "nowhere"], "a plan must be a TOML file or one of ecai2023; got 'nowhere'"),
         (["--mode", "mine"], "mode must be among as_published, as_written"),
         (["--datasets", "iris"], "datasets must be among Artif1"),
-        (["--repetitions", "0"], "not in the range"),
+        (["--repetitions", "0"], "repetitions must be at least 1; got 0"),
     ],
 )
 def test_wrong_options_get_a_sentence(arguments, message, tmp_path):

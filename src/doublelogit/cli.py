@@ -49,7 +49,7 @@ def reproduce(
         str | None, typer.Option(help="Only these, separated by commas: Artif1,heart-c.")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(min=1, help="So many instead of what the plan says.")
+        int | None, typer.Option(help="So many instead of what the plan says.")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all cores.")] = -1,
     dask: Annotated[

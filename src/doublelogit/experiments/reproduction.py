@@ -46,6 +46,8 @@ class Request:
         out: Path | None = None,
     ) -> "Request":
         """From what was typed on the command line."""
+        if repetitions is not None and repetitions < 1:
+            raise ValueError(f"repetitions must be at least 1; got {repetitions}.")
         whole = load_plan(plan)
         names = [name.strip() for name in datasets.split(",") if name.strip()] if datasets else None
         # naming data sets overrules the choice that the quick part makes
