@@ -60,11 +60,15 @@ class Sigmoid(NamedTuple):
 
 def sigmoid(a: Floats) -> Sigmoid:
     """sigma(a), 1 - sigma(a) and both logarithms, exact to rounding for every finite a."""
-    above, below = np.maximum(a, 0), np.minimum(a, 0)
-    up, down = np.exp(below), np.exp(-above)  # one of them is 1, the other exp(-|a|)
-    total = up + down
-    log_total = np.log1p(up * down)
-    return Sigmoid(up / total, down / total, below - log_total, -above - log_total)
+    below = np.minimum(a, 0.0)
+    above = below - a  # -max(a, 0)
+    up, down = np.exp(below), np.exp(above)  # one of them is 1, the other exp(-|a|)
+    total, log_total = up + down, np.log1p(up * down)
+    for column in (up, down):  # in place: this is the innermost loop of every method
+        column /= total
+    for column in (below, above):
+        column -= log_total
+    return Sigmoid(up, down, below, above)
 
 
 def logistic(a: Floats, target: Floats) -> Loss1:
@@ -112,13 +116,16 @@ def log_not_label(a: Floats, log_not_e: Floats) -> Floats:
     return np.minimum(np.logaddexp(y.log_not_p, y.log_p + log_not_e), 0.0)
 
 
-def expected_complete(s: Floats, t: Floats, a: Floats, b: Floats) -> Slopes2:
+def expected_complete(s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
     """Log-loss of (Y, S) averaged over Y ~ Bernoulli(t); the weight t stays on the second term.
+
+    ``known`` is t where that is given; where it is NaN, t is the E-step's at (a, b).
 
     Implements: the criterion of LBE and of EM's M-step
     """
-    of_class, of_label = logistic(a, t), logistic(b, s)
-    return Slopes2(of_class.value + t * of_label.value, of_class.d_a, t * of_label.d_a)
+    y, e = sigmoid(a), sigmoid(b)
+    t = np.where(np.isnan(known), positive_given_unlabelled(a, e.log_not_p), known)
+    return Slopes2(-y.log_not_p - t * (a + e.log_not_p + s * b), y.p - t, t * (e.p - s))
 
 
 def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:

@@ -98,5 +98,4 @@ def _criterion(problem: Problem, theta: Floats, q: Column) -> First:
 def _sums(
     beta: Floats, gamma: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats
 ) -> FirstOfTwo:
-    a, b = predictor(X, beta), predictor(X, gamma)
-    return pulled_back(X, expected_complete(s, positive_given_label(q, a, b), a, b), weight)
+    return pulled_back(X, expected_complete(s, q, predictor(X, beta), predictor(X, gamma)), weight)
