@@ -240,6 +240,23 @@ def test_the_command_runs_resumes_and_writes_tables_and_figures(path, tmp_path):
     assert (out / "tables" / "table2_first.csv").read_bytes() == table
 
 
+def test_a_plan_may_name_an_estimator_of_a_module_beside_it(path, tmp_path):
+    (path.parent / "of_mine.py").write_text("from sklearn.linear_model import LogisticRegression")
+    text = PLAN.replace(
+        'estimator = "doublelogit:TwoModelsSimpleClassifier"',
+        'estimator = "of_mine:LogisticRegression"',
+    )
+    path.write_text(text)
+    out = tmp_path / "out"
+    arguments = ["reproduce", "--plan", str(path), "--out", str(out), "--jobs", "2", "--quick"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    rows = Store(out).frame()
+    assert (rows["status"] == "ok").all()
+    wide = rows.pivot_table(index=["dataset", "value"], columns="method", values="accuracy")
+    assert np.allclose(wide["MINE"], wide["NAIVE"])
+
+
 def test_the_quick_part_is_small(path, tmp_path):
     arguments = ["reproduce", "--plan", str(path), "--out", str(tmp_path / "q"), "--quick"]
     result = CliRunner().invoke(app, [*arguments, "--jobs", "1", "--datasets", "heart-c"])

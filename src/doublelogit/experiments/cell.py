@@ -38,7 +38,7 @@ def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[di
     reference = data.reference
     if reference is None:
         fitted = oracle.make().fit(data.X[train], data.y[train])
-        reference = fitted.predict_positive(data.X)
+        reference = positive(fitted, data.X)
     common = {
         "mode": draw.mode,
         "dataset": draw.dataset.name,
@@ -56,6 +56,13 @@ def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[di
         names = {"method": method.name, "parameters": parameters(draw, method)}
         results.append(common | names | measured)
     return results
+
+
+def positive(model: Any, X: Floats) -> Floats:
+    """P(Y=1 | x) by one of our classifiers, or by any other of scikit-learn's kind."""
+    if hasattr(model, "predict_positive"):
+        return np.asarray(model.predict_positive(X))
+    return np.asarray(model.predict_proba(X)[:, 1])
 
 
 def parameters(draw: Draw, method: Method) -> str:
@@ -121,13 +128,13 @@ def _measure(
             warnings.simplefilter("ignore")  # convergence is a column of the result
             model = method.make().fit(X[train], told)
         seconds = time.perf_counter() - start
-        y_x = model.predict_positive(X[test])
+        y_x = positive(model, X[test])
         return {
             "accuracy": float(((y_x > 0.5) == y[test]).mean()),
             "approximation_error": approximation_error(y_x, reference[test]),
-            "prevalence": float(model.predict_positive(X[train]).mean()),
-            "n_iter": int(model.n_iter_),
-            "converged": bool(model.converged_),
+            "prevalence": float(positive(model, X[train]).mean()),
+            "n_iter": int(np.max(getattr(model, "n_iter_", -1))),
+            "converged": bool(getattr(model, "converged_", True)),
             "seconds": seconds,
             "status": "ok",
             "reason": "",

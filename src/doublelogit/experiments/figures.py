@@ -209,17 +209,20 @@ def _line(ax: Any, cells: pd.DataFrame, x: str, method: str, order: list[str]) -
     line_colour = colour(method, order)
     ax.plot(mean.index, mean["mean"], color=line_colour, label=method, **style)
     low, high = mean["mean"] - 2 * mean["sem"], mean["mean"] + 2 * mean["sem"]
-    ax.fill_between(mean.index, low, high, color=line_colour, alpha=0.15, lw=0)
+    ax.fill_between(
+        mean.index, low.clip(0, 1), high.clip(0, 1), color=line_colour, alpha=0.15, lw=0
+    )
 
 
 def _legend(figure: Figure, ax: Any, order: list[str]) -> None:
     handles, labels = ax.get_legend_handles_labels()
+    lines = ceil(len(labels) / int(figure.get_figwidth()))  # an entry is about an inch wide
     ranked = sorted(zip(labels, handles, strict=True), key=lambda pair: order.index(pair[0]))
     figure.legend(
         [handle for _, handle in ranked],
         [label.replace("_", " ") for label, _ in ranked],
         loc="outside lower center",
-        ncols=min(len(labels), int(figure.get_figwidth())),  # an entry is about an inch wide
+        ncols=ceil(len(labels) / lines),
         columnspacing=1.0,
         handlelength=1.2,
     )

@@ -1,5 +1,6 @@
 """Run a plan with a progress bar, then write its tables and figures."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from doublelogit.experiments.run import pending, run
 from doublelogit.experiments.store import Store
 from doublelogit.experiments.summary import average_ranks, summarise, time_shares
 from doublelogit.experiments.tables import data_table, result_tables
+
+SHORT = {"accuracy": "accuracy", "approximation_error": "AE"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Request:
         """From what was typed on the command line."""
         if repetitions is not None and repetitions < 1:
             raise ValueError(f"repetitions must be at least 1; got {repetitions}.")
+        if Path(plan).is_file():  # a plan may name modules that lie beside it
+            sys.path.insert(0, str(Path(plan).resolve().parent))
         whole = load_plan(plan)
         names = [name.strip() for name in datasets.split(",") if name.strip()] if datasets else None
         # naming data sets overrules the choice that the quick part makes
@@ -119,13 +124,13 @@ class _Told:
 
 
 def _bar(console: Console) -> Progress:
+    text = "{task.fields[speed]:.1f}/s  {task.fields[failures]} failed "
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=max(10, console.width - 72)),
         MofNCompleteColumn(),
-        TextColumn("cells, {task.fields[speed]:.1f}/s, {task.fields[failures]} failed,"),
+        TextColumn(f"cells  {text}"),
         TimeElapsedColumn(),
-        TextColumn("elapsed,"),
+        TextColumn("gone "),
         TimeRemainingColumn(),
         TextColumn("left"),
         console=console,
@@ -143,7 +148,7 @@ def _overview(rows: pd.DataFrame, plan: Plan, mode: str) -> Screen:
     for (scenario, metric), part in ranks.groupby(["scenario", "metric"]):
         by = part.set_index("method")["rank"]
         line = [f"{by[m]:.1f}" if m in by else "" for m in methods]
-        screen.add_row(f"{scenario}, {metric.replace('_', ' ')}", *line)
+        screen.add_row(f"{scenario}, {SHORT[metric]}", *line)
     return screen
 
 
