@@ -195,6 +195,7 @@ def test_single_precision_input_stays_as_it_is(model, sample):
     np.testing.assert_allclose(single.coef_, double.coef_, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of a fold of EM's
 @each
 def test_pipelines_grids_and_cross_validation(model, sample):
     pipe = make_pipeline(StandardScaler(), clone(model))

@@ -7,3 +7,7 @@ class LabelOrderWarning(UserWarning):
 
 class SeparationWarning(UserWarning):
     """Labelled and unlabelled rows are separable and nothing bounds the coefficients."""
+
+
+class OrientationWarning(UserWarning):
+    """Nothing tells the model of the class from the model of the label clearly enough."""

@@ -1,10 +1,38 @@
 """What every method returns."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from doublelogit._types import Floats
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """What told the outcome from the propensity, how clearly, and the pair exchanged.
+
+    Parameters
+    ----------
+    rule : {"features", "audit", "penalty", "norm"}
+        What decided.
+    gap : float
+        How clearly: how far the exchanged solution lies below in log-likelihood (inf if it is
+        no optimum of its own), or how many standard errors apart the strengths are.
+    unit : {"log-likelihood", "standard errors"}
+        That of the gap.
+    clear : bool
+        Whether the gap is wide enough to rely on.
+    beta, gamma : ndarray
+        The exchanged solution, full-length, intercept last.
+    """
+
+    rule: str
+    gap: float
+    unit: str
+    clear: bool
+    beta: Floats
+    gamma: Floats
 
 
 @dataclass(frozen=True)
@@ -23,6 +51,7 @@ class PUFit:
     converged: bool
     trace: tuple[float, ...] = ()
     alpha: Floats | None = None
+    orientation: Orientation | None = None
 
 
 def shifted(fit: PUFit, shift: Floats | None) -> PUFit:
@@ -30,7 +59,12 @@ def shifted(fit: PUFit, shift: Floats | None) -> PUFit:
     if shift is None:
         return fit
 
-    def moved(coef: Floats | None) -> Floats | None:
-        return None if coef is None else np.append(coef[:-1], coef[-1] - shift @ coef[:-1])
+    def moved(coef: Floats) -> Floats:
+        return np.append(coef[:-1], coef[-1] - shift @ coef[:-1])
 
-    return replace(fit, beta=moved(fit.beta), gamma=moved(fit.gamma), alpha=moved(fit.alpha))
+    names = ("beta", "gamma", "alpha")
+    coefs: dict[str, Any] = {n: moved(c) for n in names if (c := getattr(fit, n)) is not None}
+    other = fit.orientation
+    if other is not None:
+        other = replace(other, beta=moved(other.beta), gamma=moved(other.gamma))
+    return replace(fit, orientation=other, **coefs)

@@ -1,23 +1,29 @@
 """JOINT as a scikit-learn classifier."""
 
+import warnings
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
-from doublelogit.fit import PUFit
+from doublelogit.exceptions import OrientationWarning
+from doublelogit.fit import Orientation, PUFit
 from doublelogit.methods import Problem, joint
 
 
 class JointClassifier(AbstractPUClassifier):
     """JOINT: maximum likelihood of outcome and propensity together.
 
-    The likelihood of the labels does not change when the two models change places. Where
-    nothing tells them apart (the same features and penalties, no audited row), a rule on their
-    sizes decides: see ``orientation``.
+    The likelihood of the labels does not change when the two models change places. Named
+    features or audited rows tell them apart; otherwise the stronger model is taken for the
+    outcome, and an :class:`~doublelogit.exceptions.OrientationWarning` says so if their
+    strengths are close. See ``orientation`` and ``orientation_``.
 
     Parameters
     ----------
@@ -35,10 +41,12 @@ class JointClassifier(AbstractPUClassifier):
     stopping : {"gradient", "objective"}, default="gradient"
         What ``tol`` bounds with ``solver="mm"``: the gradient, or the relative change of the
         objective, the paper's rule. Newton always goes by the gradient.
-    orientation : {"auto", "norm"}, default="auto"
-        Which of the two models is the outcome where nothing tells them apart: the one with the
-        larger L1 norm of the slopes of standardised features, or, the paper's rule, of all
-        coefficients as they are, intercept included.
+    orientation : {"auto", "features", "audit", "norm"}, default="auto"
+        What tells which of the two models is the outcome. features: they may use different
+        features. audit: rows of known class. norm: the paper's rule, the larger L1 norm of all
+        coefficients as they are, intercept included. auto: features if named, else audited
+        rows if any, else the model whose logit varies more over the rows. The first two are an
+        error where there is nothing to go by.
     C, propensity_C : float, default=1.0
         Inverse strength of the L2 penalty on the slopes, on the sum of the losses as in
         scikit-learn; ``np.inf`` for none.
@@ -69,6 +77,9 @@ class JointClassifier(AbstractPUClassifier):
         Whether the stopping rule was met.
     trace_ : ndarray
         Penalised mean negative log-likelihood of the labels along the way.
+    orientation_ : Orientation
+        Which rule told the outcome from the propensity (``rule``), how clearly (``gap`` in
+        ``unit``, ``clear``), and the exchanged solution; see also :meth:`swapped`.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -94,7 +105,7 @@ class JointClassifier(AbstractPUClassifier):
         "n_starts": COUNT,
         "mm_steps": COUNT,
         "stopping": [StrOptions({"gradient", "objective"})],
-        "orientation": [StrOptions({"auto", "norm"})],
+        "orientation": [StrOptions({"auto", "features", "audit", "norm"})],
         "random_state": ["random_state"],
     }
 
@@ -131,7 +142,26 @@ class JointClassifier(AbstractPUClassifier):
         self.random_state = random_state
         self.pos_label = pos_label
 
+    def swapped(self) -> "JointClassifier":
+        """The fitted classifier with the exchanged solution: its outcome is the other model.
+
+        Returns
+        -------
+        other : JointClassifier
+            As clearly worse, or not, as ``orientation_`` says.
+        """
+        check_is_fitted(self)
+        other, mine = copy(self), self.orientation_
+        beta = np.append(self.coef_[0], self.intercept_)
+        gamma = np.append(self.propensity_coef_[0], self.propensity_intercept_)
+        other.coef_, other.intercept_ = mine.beta[None, :-1], mine.beta[-1:]
+        other.propensity_coef_ = mine.gamma[None, :-1]
+        other.propensity_intercept_ = mine.gamma[-1:]
+        other.orientation_ = replace(mine, gap=-mine.gap, beta=beta, gamma=gamma)
+        return other
+
     def _fit(self, problem: Problem, X: Any) -> PUFit:
+        self._check_orientation(problem)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return joint(
             problem,
@@ -145,3 +175,50 @@ class JointClassifier(AbstractPUClassifier):
             max_iter=self.max_iter,
             rng=np.random.default_rng(seed),
         )
+
+    def _check_orientation(self, problem: Problem) -> None:
+        same_terms = problem.outcome is problem.propensity
+        told = {
+            "features": (not same_terms, "propensity_features or outcome_features to be named"),
+            "audit": (problem.audited, "audited_y with the class of some unlabelled rows"),
+            "norm": (
+                problem.symmetric,
+                "two models with the same features and penalties and no audited row, because "
+                "anything else tells them apart already; choose orientation='auto'",
+            ),
+        }
+        possible, need = told.get(self.orientation, (True, ""))
+        if not possible:
+            raise ValueError(f"orientation={self.orientation!r} needs {need}.")
+
+    def _store(self, result: PUFit) -> None:
+        super()._store(result)
+        assert result.orientation is not None
+        self.orientation_: Orientation = result.orientation
+
+    def _warn(self, rows: Any, result: PUFit) -> None:
+        super()._warn(rows, result)
+        decided = result.orientation
+        if decided is not None and not decided.clear:
+            warnings.warn(unclear(decided), OrientationWarning, stacklevel=3)
+
+
+def unclear(decided: Orientation) -> str:
+    """What a user needs to know where orientation is not clear."""
+    how = {
+        "features": "the features named",
+        "audit": "the audited rows",
+        "penalty": "the penalties",
+        "norm": "the strengths of the two models",
+    }[decided.rule]
+    apart = (
+        "their distance could not be computed"
+        if np.isnan(decided.gap)
+        else f"{decided.gap:.1f} {decided.unit.replace('likelihood', 'likelihood units')} apart"
+    )
+    return (
+        "the model of the class and the model of the labelling may have changed places: the "
+        f"labels fit nearly as well either way, and {how} do not tell them apart ({apart}). "
+        "Name propensity_features or outcome_features, or pass audited_y for some more rows. "
+        "The other solution is swapped()."
+    )

@@ -9,9 +9,7 @@ Maximise ``Q_n(beta, gamma) = mean_i s_i log s(x_i) + (1 - s_i) log(1 - s(x_i))`
 
 which creep. The default is a trust-region Newton on (beta, gamma) at once, from several starts,
 keeping the best. Q_n does not change when beta and gamma change places; the constraint
-picks one of the two, so it is enough to order them after the fit. (Lemma 1 allows any norm. With
-intercepts in it, as in the paper, a propensity that is nearly 1 everywhere has the larger norm
-and would be taken for the outcome; so the default compares slopes of standardised features.)
+picks one of the two, so it is enough to order them after the fit (see orientation.py).
 """
 
 from collections.abc import Iterator
@@ -23,6 +21,7 @@ from doublelogit.design import sandwich
 from doublelogit.fit import PUFit
 from doublelogit.methods.em import em
 from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.methods.orientation import orient
 from doublelogit.methods.problem import Problem, full
 from doublelogit.methods.start import start
 from doublelogit.solvers import Factor, Solution, lbfgs, settled, stationary, trust_region
@@ -53,11 +52,9 @@ def joint(
         return method(problem.likelihood, theta, tol=tol, max_iter=max_iter)
 
     best = min(map(solve, starts(problem, init, n_starts, rng)), key=_rank)
+    best, decided = orient(problem, best, solve, orientation)
     beta, gamma = full(problem, best.theta)
-    if problem.symmetric:
-        size = np.append(problem.spread, 0.0) if orientation == "auto" else 1.0
-        beta, gamma = larger_first(beta, gamma, size)
-    return PUFit(beta, gamma, best.n_iter, best.converged, best.trace)
+    return PUFit(beta, gamma, best.n_iter, best.converged, best.trace, orientation=decided)
 
 
 def starts(
@@ -117,15 +114,6 @@ def _bound(problem: Problem, half: slice) -> Factor:
     terms = problem.outcome if half.start is None else problem.propensity
     gram = rows.total(lambda X, weight: sandwich(terms.select(X), weight / 4), rows.weight)
     return Factor.of(gram / problem.n + np.diag(likelihood.ridge[half]))
-
-
-def larger_first(beta: Floats, gamma: Floats, size: Floats | float = 1.0) -> tuple[Floats, Floats]:
-    """The pair ordered so that |size beta|_1 >= |size gamma|_1.
-
-    Implements: the constraint of Lemma 1 (size 1: as written, intercepts included)
-    """
-    in_order = np.abs(size * beta).sum() >= np.abs(size * gamma).sum()
-    return (beta, gamma) if in_order else (gamma, beta)
 
 
 def _rank(solution: Solution) -> float:

@@ -1,0 +1,119 @@
+"""Which of the two fitted models is the outcome, and how sure that is.
+
+The likelihood of the labels does not change when beta and gamma change places (Lemma 1). What can
+tell them apart, in the order in which it is asked:
+
+    features   the models may use different features (or only the penalties differ: "penalty")
+    audit      rows of known class
+    norm       nothing: by assumption, the class depends on the features more than labelling does
+
+With features or an audit the exchanged pair is another point of the likelihood. It is climbed
+from there, the better of the two optima is kept, and the gap is how far, in log-likelihood, the
+other lies below. By assumption alone the gap is the difference of the two strengths in its
+standard errors; strength is the variance of a model's predictor over the rows, less what noise
+in its coefficients adds to it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.design import predictor, sandwich
+from doublelogit.fit import Orientation
+from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.methods.problem import Problem, full
+from doublelogit.rows import weighted_mean
+from doublelogit.solvers import Solution
+
+# An exchanged optimum this far below (e^-3: odds of one to twenty) is not a rival.
+CLEAR_LIKELIHOOD = 3.0
+# Standard errors: in one of a thousand samples the weaker model looks stronger by this much.
+CLEAR_STRENGTH = 3.0
+SAME = 1e-6  # log-likelihood per row; solutions closer are one optimum
+
+
+def orient(
+    problem: Problem, best: Solution, solve: Callable[[Floats], Solution], rule: str
+) -> tuple[Solution, Orientation]:
+    """The solution in the right order, and what decided it."""
+    if not problem.symmetric:
+        return _by_likelihood(problem, best, solve)
+    beta, gamma = full(problem, best.theta)
+    dense = problem.outcome.size <= DENSE_LIMIT
+    z = strength_gap(problem, best.theta) if dense else np.nan
+    if rule == "norm":
+        in_order = larger_first(beta, gamma)
+    elif dense:
+        in_order = z >= 0
+    else:
+        in_order = variation(problem, beta) >= variation(problem, gamma)
+    clear = abs(z) >= CLEAR_STRENGTH and in_order == (z >= 0)
+    other = exchanged(problem, best.theta)
+    theta, other = (best.theta, other) if in_order else (other, best.theta)
+    decided = Orientation("norm", abs(z), "standard errors", clear, *full(problem, other))
+    return best._replace(theta=theta), decided
+
+
+def larger_first(beta: Floats, gamma: Floats) -> bool:
+    """Whether |beta|_1 >= |gamma|_1, intercepts included.
+
+    Implements: the constraint of Lemma 1
+    """
+    return bool(np.abs(beta).sum() >= np.abs(gamma).sum())
+
+
+def exchanged(problem: Problem, theta: Floats) -> Floats:
+    """Beta in the place of gamma and the other way round, as far as their terms allow."""
+    beta, gamma = full(problem, theta)
+    return np.concatenate([problem.outcome.take(gamma), problem.propensity.take(beta)])
+
+
+def _by_likelihood(
+    problem: Problem, best: Solution, solve: Callable[[Floats], Solution]
+) -> tuple[Solution, Orientation]:
+    rival = solve(exchanged(problem, best.theta))
+    best, rival = sorted((best, rival), key=lambda solution: solution.value)
+    gap = problem.n * (rival.value - best.value)
+    # both starts in one optimum: the exchanged pair has none of its own
+    gap = np.inf if gap <= SAME * problem.n else gap
+    rule = "audit" if problem.audited else "penalty"
+    rule = rule if problem.outcome is problem.propensity else "features"
+    clear = gap >= CLEAR_LIKELIHOOD
+    return best, Orientation(rule, gap, "log-likelihood", clear, *full(problem, rival.theta))
+
+
+def strength_gap(problem: Problem, theta: Floats) -> float:
+    """How much stronger the first model is than the second, in standard errors."""
+    k = problem.outcome.size
+    rows, terms = problem.rows, problem.outcome
+    gram = rows.total(lambda X, weight: sandwich(terms.select(X), weight), rows.weight) / problem.n
+    mean = gram[-1, :-1]
+    spread = gram[:-1, :-1] - np.outer(mean, mean)
+    # D = b'Sb - g'Sg as a quadratic form of theta, which is normal with covariance V about the
+    # truth: mean and variance of such a form are known
+    form = np.zeros((2 * k, 2 * k))
+    form[: k - 1, : k - 1], form[k : 2 * k - 1, k : 2 * k - 1] = spread, -spread
+    noise = form @ covariance(problem, theta)
+    difference = theta @ form @ theta - np.trace(noise)
+    variance = 4 * theta @ noise @ form @ theta + 2 * np.trace(noise @ noise)
+    return float(difference / np.sqrt(max(variance, np.finfo(float).tiny)))
+
+
+def variation(problem: Problem, coef: Floats) -> float:
+    """Variance of a model's predictor over the rows."""
+    rows = problem.rows
+    a = rows.derive(partial(predictor, coef=coef))
+    mean = weighted_mean(rows, a)
+    return weighted_mean(rows, rows.combine(lambda a: (a - mean) ** 2, a))
+
+
+def covariance(problem: Problem, theta: Floats) -> Floats:
+    """Inverse of the observed information; directions without information have a large variance."""
+    information = problem.n * problem.likelihood.second(theta).hess
+    diagonal = np.diagonal(information)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))  # units of features must not matter
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    vectors = vectors / scale[:, None]
+    return np.asarray((vectors / np.maximum(values, 1e-10)) @ vectors.T)
