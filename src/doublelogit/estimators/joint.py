@@ -4,17 +4,22 @@ import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
+from doublelogit.estimators.validation import belief
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.fit import Orientation, PUFit
 from doublelogit.methods import Problem, joint
+from doublelogit.rows import weighted_mean
+
+KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 
 
 class JointClassifier(AbstractPUClassifier):
@@ -47,6 +52,9 @@ class JointClassifier(AbstractPUClassifier):
         coefficients as they are, intercept included. auto: features if named, else audited
         rows if any, else the model whose logit varies more over the rows. The first two are an
         error where there is nothing to go by.
+    prevalence, label_frequency : float or (mean, sd), default=None
+        What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
+        its standard deviation. One of them at most; it enters the likelihood.
     C, propensity_C : float, default=1.0
         Inverse strength of the L2 penalty on the slopes, on the sum of the losses as in
         scikit-learn; ``np.inf`` for none.
@@ -106,6 +114,8 @@ class JointClassifier(AbstractPUClassifier):
         "mm_steps": COUNT,
         "stopping": [StrOptions({"gradient", "objective"})],
         "orientation": [StrOptions({"auto", "features", "audit", "norm"})],
+        "prevalence": KNOWN,
+        "label_frequency": KNOWN,
         "random_state": ["random_state"],
     }
 
@@ -118,6 +128,8 @@ class JointClassifier(AbstractPUClassifier):
         mm_steps: int = 1,
         stopping: str = "gradient",
         orientation: str = "auto",
+        prevalence: float | tuple[float, float] | None = None,
+        label_frequency: float | tuple[float, float] | None = None,
         C: float = 1.0,
         propensity_C: float = 1.0,
         outcome_features: Sequence[Any] | None = None,
@@ -133,6 +145,8 @@ class JointClassifier(AbstractPUClassifier):
         self.mm_steps = mm_steps
         self.stopping = stopping
         self.orientation = orientation
+        self.prevalence = prevalence
+        self.label_frequency = label_frequency
         self.C = C
         self.propensity_C = propensity_C
         self.outcome_features = outcome_features
@@ -161,6 +175,8 @@ class JointClassifier(AbstractPUClassifier):
         return other
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
+        mean_s = weighted_mean(problem.rows, problem.rows.s)
+        problem = replace(problem, belief=belief(self.prevalence, self.label_frequency, mean_s))
         self._check_orientation(problem)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return joint(
@@ -187,6 +203,8 @@ class JointClassifier(AbstractPUClassifier):
                 "anything else tells them apart already; choose orientation='auto'",
             ),
         }
+        if problem.belief is not None and self.solver == "mm":
+            raise ValueError("prevalence and label_frequency need solver='newton'; got 'mm'.")
         possible, need = told.get(self.orientation, (True, ""))
         if not possible:
             raise ValueError(f"orientation={self.orientation!r} needs {need}.")
@@ -208,6 +226,7 @@ def unclear(decided: Orientation) -> str:
     how = {
         "features": "the features named",
         "audit": "the audited rows",
+        "prevalence": "the prevalence given",
         "penalty": "the penalties",
         "norm": "the strengths of the two models",
     }[decided.rule]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from doublelogit._types import Floats, Ints
 from doublelogit.exceptions import LabelOrderWarning
+from doublelogit.methods.prevalence import Belief
 
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
@@ -146,3 +147,48 @@ def listed(values: Any, most: int = 8) -> str:
     values = [v.item() if isinstance(v, np.generic) else v for v in values]
     shown = ", ".join(repr(v) for v in values[:most])
     return shown + (f", ... ({len(values)} in all)" if len(values) > most else "")
+
+
+EXACT = 1e-4  # a number without uncertainty is taken to be known to this
+
+
+def belief(prevalence: Any, label_frequency: Any, mean_s: float) -> Belief | None:
+    """What is believed of the prevalence, told directly or by the label frequency.
+
+    With c = P(S=1) / P(Y=1) a label frequency is a prevalence of mean S / c.
+    """
+    if prevalence is not None and label_frequency is not None:
+        raise ValueError(
+            "prevalence and label_frequency say the same thing twice (their product is the share "
+            f"of labelled rows); give one. Got {prevalence!r} and {label_frequency!r}."
+        )
+    if prevalence is not None:
+        mean, sd = _mean_and_sd("prevalence", prevalence)
+    elif label_frequency is not None:
+        c, sd_c = _mean_and_sd("label_frequency", label_frequency)
+        mean, sd = mean_s / c, mean_s / c**2 * sd_c
+    else:
+        return None
+    if not mean_s <= mean <= 1:
+        what, got = ("prevalence", prevalence)
+        if label_frequency is not None:
+            what, got = f"label_frequency (a prevalence of {mean:.3g})", label_frequency
+        raise ValueError(
+            f"{what} must leave the prevalence between the share of labelled rows, {mean_s:.3g}, "
+            f"and 1; got {got!r}."
+        )
+    return Belief(mean, max(sd, EXACT))
+
+
+def _mean_and_sd(name: str, given: Any) -> tuple[float, float]:
+    try:
+        mean, sd = given if isinstance(given, tuple | list) else (given, 0.0)
+        mean, sd = float(mean), float(sd)
+    except (TypeError, ValueError):
+        mean = sd = np.nan
+    if not (0 < mean <= 1 and sd >= 0):
+        raise ValueError(
+            f"{name} must be a number in (0, 1] or such a number with its standard deviation, "
+            f"(mean, sd); got {given!r}."
+        )
+    return mean, sd

@@ -3,8 +3,9 @@
 The likelihood of the labels does not change when beta and gamma change places (Lemma 1). What can
 tell them apart, in the order in which it is asked:
 
-    features   the models may use different features (or only the penalties differ: "penalty")
+    features   the models may use different features
     audit      rows of known class
+    prevalence known from elsewhere (or only the penalties differ: "penalty")
     norm       nothing: by assumption, the class depends on the features more than labelling does
 
 With features or an audit the exchanged pair is another point of the likelihood. It is climbed
@@ -78,10 +79,17 @@ def _by_likelihood(
     gap = problem.n * (rival.value - best.value)
     # both starts in one optimum: the exchanged pair has none of its own
     gap = np.inf if gap <= SAME * problem.n else gap
-    rule = "audit" if problem.audited else "penalty"
-    rule = rule if problem.outcome is problem.propensity else "features"
     clear = gap >= CLEAR_LIKELIHOOD
+    rule = _what_tells(problem)
     return best, Orientation(rule, gap, "log-likelihood", clear, *full(problem, rival.theta))
+
+
+def _what_tells(problem: Problem) -> str:
+    if problem.outcome is not problem.propensity:
+        return "features"
+    if problem.audited:
+        return "audit"
+    return "penalty" if problem.belief is None else "prevalence"
 
 
 def strength_gap(problem: Problem, theta: Floats) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, column_extremes, pull_back, squares_about
 from doublelogit.methods.models import LogisticModel
+from doublelogit.methods.prevalence import Belief, InformedObjective
 from doublelogit.objective import DoubleLogisticObjective
 from doublelogit.rows import Rows
 
@@ -18,7 +19,7 @@ class Problem:
     """Rows and the double logistic model to be fitted to them.
 
     ``outcome`` and ``propensity`` default to all columns; penalties are ``l2/2 |w|^2`` on the
-    sum of the losses.
+    sum of the losses; ``belief`` is what is known of the prevalence from elsewhere.
     """
 
     rows: Rows
@@ -26,6 +27,7 @@ class Problem:
     propensity_l2: float = 0.0
     outcome: Terms = field(default=None)  # type: ignore[assignment]
     propensity: Terms = field(default=None)  # type: ignore[assignment]
+    belief: Belief | None = None
 
     def __post_init__(self) -> None:
         everything = Terms(self.rows.n_features)
@@ -60,18 +62,20 @@ class Problem:
     @cached_property
     def likelihood(self) -> DoubleLogisticObjective:
         """The penalised -Q_n of (beta, gamma)."""
-        return DoubleLogisticObjective(
-            self.rows, self.outcome, self.propensity, self.n, self.l2, self.propensity_l2
-        )
+        terms = (self.rows, self.outcome, self.propensity, self.n, self.l2, self.propensity_l2)
+        if self.belief is None:
+            return DoubleLogisticObjective(*terms)
+        return InformedObjective(*terms, self.belief)
 
     @property
     def symmetric(self) -> bool:
         """Whether beta and gamma could change places unnoticed.
 
-        They cannot if their terms or penalties differ or an audited row tells them apart.
+        They cannot if their terms or penalties differ, an audited row tells them apart, or
+        something is known of the prevalence.
         """
         same = self.outcome is self.propensity and self.l2 == self.propensity_l2
-        return same and not self.audited
+        return same and not self.audited and self.belief is None
 
     @cached_property
     def centre(self) -> Floats:
