@@ -10,7 +10,7 @@ from doublelogit import JointClassifier
 from doublelogit.engines.memory import memory_rows
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.methods import Problem, joint
-from doublelogit.methods.orientation import covariance, exchanged, strength_gap
+from doublelogit.methods.orientation import exchanged, inverse_information, strength_gap
 
 # beta on the first half of the features, gamma on the second
 P = 8
@@ -133,7 +133,7 @@ def test_the_strength_gap_is_that_of_simulated_coefficients():
     problem = Problem(memory_rows(X, s), 1.0, 1.0)
     fit = joint(problem, n_starts=1)
     theta = np.concatenate([fit.beta, fit.gamma])
-    V = covariance(problem, theta)
+    V = inverse_information(problem, theta)
     draws = np.random.default_rng(0).multivariate_normal(theta, V, size=20000)
     S = np.cov(X.T, bias=True)
     b, g = draws[:, :P], draws[:, P + 1 : -1]

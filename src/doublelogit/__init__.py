@@ -15,7 +15,13 @@ from doublelogit.estimators import (
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
 )
-from doublelogit.exceptions import LabelOrderWarning, SeparationWarning
+from doublelogit.exceptions import (
+    LabelOrderWarning,
+    OrientationWarning,
+    SeparationWarning,
+    WeakIdentificationWarning,
+)
+from doublelogit.inference import infer
 
 __version__ = version("doublelogit")
 
@@ -25,8 +31,11 @@ __all__ = [
     "LBEClassifier",
     "LabelOrderWarning",
     "NaiveClassifier",
+    "OrientationWarning",
     "SeparationWarning",
     "TwoModelsClassifier",
     "TwoModelsSimpleClassifier",
+    "WeakIdentificationWarning",
     "__version__",
+    "infer",
 ]

@@ -11,3 +11,7 @@ class SeparationWarning(UserWarning):
 
 class OrientationWarning(UserWarning):
     """Nothing tells the model of the class from the model of the label clearly enough."""
+
+
+class WeakIdentificationWarning(UserWarning):
+    """The labels hardly determine the prevalence, so that an interval is not to be relied on."""

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.validation import belief
 from doublelogit.exceptions import OrientationWarning
@@ -175,8 +176,6 @@ class JointClassifier(AbstractPUClassifier):
         return other
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
-        mean_s = weighted_mean(problem.rows, problem.rows.s)
-        problem = replace(problem, belief=belief(self.prevalence, self.label_frequency, mean_s))
         self._check_orientation(problem)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return joint(
@@ -191,6 +190,10 @@ class JointClassifier(AbstractPUClassifier):
             max_iter=self.max_iter,
             rng=np.random.default_rng(seed),
         )
+
+    def _problem(self, rows: MemoryRows) -> Problem:
+        known = belief(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
+        return replace(super()._problem(rows), belief=known)
 
     def _check_orientation(self, problem: Problem) -> None:
         same_terms = problem.outcome is problem.propensity

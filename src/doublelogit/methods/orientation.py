@@ -103,7 +103,7 @@ def strength_gap(problem: Problem, theta: Floats) -> float:
     # truth: mean and variance of such a form are known
     form = np.zeros((2 * k, 2 * k))
     form[: k - 1, : k - 1], form[k : 2 * k - 1, k : 2 * k - 1] = spread, -spread
-    noise = form @ covariance(problem, theta)
+    noise = form @ inverse_information(problem, theta)
     difference = theta @ form @ theta - np.trace(noise)
     variance = 4 * theta @ noise @ form @ theta + 2 * np.trace(noise @ noise)
     return float(difference / np.sqrt(max(variance, np.finfo(float).tiny)))
@@ -117,7 +117,7 @@ def variation(problem: Problem, coef: Floats) -> float:
     return weighted_mean(rows, rows.combine(lambda a: (a - mean) ** 2, a))
 
 
-def covariance(problem: Problem, theta: Floats) -> Floats:
+def inverse_information(problem: Problem, theta: Floats) -> Floats:
     """Inverse of the observed information; directions without information have a large variance."""
     information = problem.n * problem.likelihood.second(theta).hess
     diagonal = np.diagonal(information)

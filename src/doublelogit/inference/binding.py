@@ -1,0 +1,98 @@
+"""A fitted model together with the sample it was fitted to: where inference begins."""
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from doublelogit._types import Floats
+from doublelogit.estimators import EMClassifier, JointClassifier
+from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.methods.problem import Problem, full, nearer_zero
+from doublelogit.solvers import largest
+
+# A gradient beyond: theta is no maximum of this likelihood, and its curvature says nothing.
+NOT_A_MAXIMUM = 1e-3
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The maximum of a likelihood, in the coordinates in which it was found.
+
+    ``shift`` is what was subtracted from the features; slopes are the same, intercepts move.
+    """
+
+    problem: Problem
+    theta: Floats
+    shift: Floats | None
+    feature_names: tuple[str, ...]
+
+    @property
+    def beta(self) -> Floats:
+        """Outcome model, full-length, of the shifted features."""
+        return full(self.problem, self.theta)[0]
+
+    @property
+    def gamma(self) -> Floats:
+        """Propensity model, full-length, of the shifted features."""
+        return full(self.problem, self.theta)[1]
+
+    def terms(self) -> list[tuple[str, str]]:
+        """(model, term) of every coefficient."""
+        names = np.array([*self.feature_names, "intercept"], dtype=object)
+        models = (("outcome", self.problem.outcome), ("propensity", self.problem.propensity))
+        return [(model, str(term)) for model, terms in models for term in terms.take(names)]
+
+    def to_original(self) -> Floats:
+        """Matrix that takes theta to coefficients of the features as they were given."""
+        k = len(self.theta)
+        matrix = np.eye(k)
+        if self.shift is not None:
+            start = 0
+            for terms in (self.problem.outcome, self.problem.propensity):
+                end = start + terms.size - 1
+                matrix[end, start:end] = -terms.take(np.append(self.shift, 0.0))[:-1]
+                start = end + 1
+        return matrix
+
+
+def bind(
+    model: AbstractPUClassifier, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None
+) -> Fitted:
+    """The model as a maximum of the likelihood of these rows; an error if it is none."""
+    check_is_fitted(model)
+    _check_kind(model)
+    twin = copy(model)  # validation stores what it learns of X: not in the user's model
+    rows = twin._rows(X, y, sample_weight, audited_y)
+    problem, shift = nearer_zero(twin._problem(rows))
+    beta = np.append(model.coef_[0], model.intercept_)
+    gamma = np.append(model.propensity_coef_[0], model.propensity_intercept_)
+    if shift is not None:
+        beta, gamma = (np.append(c[:-1], c[-1] + shift @ c[:-1]) for c in (beta, gamma))
+    theta = np.concatenate([problem.outcome.take(beta), problem.propensity.take(gamma)])
+    size = largest(problem.likelihood.first(theta).grad)
+    if size > NOT_A_MAXIMUM:
+        raise ValueError(
+            "inference needs the rows of fit and a fit that has converged: the gradient of the "
+            f"mean log-likelihood of these rows at the model is {size:.2g}, and must be below "
+            f"{NOT_A_MAXIMUM:g}. Pass the same X, y, sample_weight and audited_y as to fit; if you "
+            "did, increase max_iter."
+        )
+    names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(rows.n_features)])
+    return Fitted(problem, theta, shift, tuple(map(str, names)))
+
+
+def _check_kind(model: AbstractPUClassifier) -> None:
+    name = type(model).__name__
+    if not isinstance(model, JointClassifier | EMClassifier):
+        raise TypeError(
+            "standard errors need a maximum of the likelihood, which JointClassifier and "
+            f"EMClassifier find; got {name}. For other methods use method='bootstrap'."
+        )
+    if not hasattr(model, "coef_") or not hasattr(model, "propensity_coef_"):
+        raise TypeError(
+            f"standard errors need logistic models; this {name} has another classifier in the "
+            "place of one. Use method='bootstrap'."
+        )

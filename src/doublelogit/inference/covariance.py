@@ -1,0 +1,109 @@
+"""Covariance of the estimated coefficients: by information, robust, or by clusters.
+
+    observed   A^-1                  A: the observed information (Louis), with the penalties
+    robust     A^-1 B A^-1           B: sum of w_i^2 u_i u_i', u_i the score of a row
+    cluster    A^-1 B A^-1 G/(G-1)   B: sum over clusters of their scores' outer products
+
+Weights count rows in the first and are sampling weights in the others.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats, Ints, Matrix
+from doublelogit.design import Terms, cross, predictor, sandwich
+from doublelogit.inference.binding import Fitted
+from doublelogit.likelihood import double_logistic_slopes
+from doublelogit.methods.orientation import inverse_information
+
+
+def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
+    """Covariance of theta, in the coordinates of the fit."""
+    inverse = inverse_information(fitted.problem, fitted.theta)
+    if kind == "observed":
+        return inverse
+    B = cluster_meat(fitted, cluster) if kind == "cluster" else meat(fitted)
+    return np.asarray(inverse @ B @ inverse)
+
+
+def meat(fitted: Fitted) -> Floats:
+    """Sum of the outer products of the rows' weighted scores."""
+    problem, rows = fitted.problem, fitted.problem.rows
+    fn = partial(_meat, problem.outcome, problem.propensity, *_halves(fitted))
+    return rows.total(fn, rows.s, rows.known, rows.weight)
+
+
+def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
+    """The same, of scores summed within clusters."""
+    problem, rows = fitted.problem, fitted.problem.rows
+    values, codes = np.unique(np.asarray(cluster), return_inverse=True)
+    if len(codes) != len(rows.s):
+        raise ValueError(
+            f"cluster must have one value per row; got {len(codes)} for {len(rows.s)} rows."
+        )
+    if len(values) < 2:
+        raise ValueError(f"cluster must name at least two clusters; got {values.tolist()}.")
+    fn = partial(_cluster_scores, problem.outcome, problem.propensity, *_halves(fitted))
+    scores = rows.total(partial(fn, len(values)), rows.s, rows.known, rows.weight, codes)
+    return scores.T @ scores * (len(values) / (len(values) - 1))
+
+
+def row_scores(fitted: Fitted) -> Floats:
+    """Weighted score of every row: its share of the gradient of the log-likelihood's sum."""
+    problem, rows = fitted.problem, fitted.problem.rows
+    fn = partial(_scores, problem.outcome, problem.propensity, *_halves(fitted))
+    return rows.derive(fn, rows.s, rows.known, rows.weight)
+
+
+def _halves(fitted: Fitted) -> tuple[Floats, Floats]:
+    return fitted.problem.likelihood.split(fitted.theta)
+
+
+def _slopes(
+    outcome: Terms, propensity: Terms, beta: Floats, gamma: Floats, X: Matrix, *columns: Floats
+) -> tuple[Matrix, Matrix, Floats, Floats]:
+    """Features of both models and the rows' slopes, weighted."""
+    s, known, weight = columns
+    Xa = outcome.select(X)
+    Xb = Xa if propensity is outcome else propensity.select(X)
+    f = double_logistic_slopes(s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    return Xa, Xb, weight * f.d_a, weight * f.d_b
+
+
+def _meat(
+    outcome: Terms, propensity: Terms, beta: Floats, gamma: Floats, X: Matrix, *columns: Floats
+) -> Floats:
+    Xa, Xb, d_a, d_b = _slopes(outcome, propensity, beta, gamma, X, *columns)
+    mixed = cross(Xa, d_a * d_b, Xb)
+    return np.block([[sandwich(Xa, d_a**2), mixed], [mixed.T, sandwich(Xb, d_b**2)]])
+
+
+def _scores(
+    outcome: Terms, propensity: Terms, beta: Floats, gamma: Floats, X: Matrix, *columns: Floats
+) -> Floats:
+    Xa, Xb, d_a, d_b = _slopes(outcome, propensity, beta, gamma, X, *columns)
+    parts = []
+    for features, d in ((Xa, d_a), (Xb, d_b)):
+        dense = features.toarray() if hasattr(features, "toarray") else features
+        parts += [-dense * d[:, None], -d[:, None]]
+    return np.hstack(parts)
+
+
+def _cluster_scores(
+    outcome: Terms,
+    propensity: Terms,
+    beta: Floats,
+    gamma: Floats,
+    n_clusters: int,
+    X: Matrix,
+    s: Floats,
+    known: Floats,
+    weight: Floats,
+    codes: Ints,
+) -> Floats:
+    scores = _scores(outcome, propensity, beta, gamma, X, s, known, weight)
+    sums = np.zeros((n_clusters, scores.shape[1]))
+    np.add.at(sums, codes, scores)
+    return sums

@@ -1,0 +1,62 @@
+"""A number with its uncertainty, and intervals that stay inside the range of a share."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+from doublelogit._types import Floats
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate with its standard error and interval.
+
+    Parameters
+    ----------
+    name : str
+        Of what.
+    value, se, low, high : float
+        The estimate, its standard error, the ends of its interval.
+    level : float
+        Nominal coverage of the interval.
+    method : str
+        How the interval was made.
+    """
+
+    name: str
+    value: float
+    se: float
+    low: float
+    high: float
+    level: float
+    method: str
+
+    def __str__(self) -> str:
+        digits = ".0f" if self.high > 10 else ".3f"
+        low, high = f"{self.low:{digits}}", f"{self.high:{digits}}"
+        return (
+            f"{self.name} {self.value:{digits}}, {self.level:.0%} interval {low} to {high} "
+            f"({self.method})"
+        )
+
+
+def of_share(
+    name: str, value: float, se: float, level: float, method: str, total: float = 1.0
+) -> Estimate:
+    """An interval of a share of a total, symmetric on the logit scale."""
+    share = value / total
+    if not 0 < share < 1:
+        return Estimate(name, value, se, value, value, level, method)
+    # d logit(p) = dp / (p (1 - p))
+    reach = norm.ppf(0.5 + level / 2) * (se / total) / (share * (1 - share))
+    low, high = (float(expit(logit(share) + sign * reach)) * total for sign in (-1, 1))
+    return Estimate(name, value, se, low, high, level, method)
+
+
+def of_draws(name: str, value: float, draws: Floats, level: float, method: str) -> Estimate:
+    """A percentile interval of bootstrap draws."""
+    tail = (1 - level) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return Estimate(name, value, float(draws.std(ddof=1)), float(low), float(high), level, method)

@@ -1,0 +1,113 @@
+"""Profile likelihood of the prevalence: how well the best model with each prevalence fits.
+
+Along a flat ridge the curvature at the top says little of how far the ridge goes on; the profile
+walks it. From the maximum it goes up and down in prevalence, each point found from the last by
+pulling the prevalence (see methods/prevalence.py), until the fit is clearly worse or the prevalence
+meets a bound: no prevalence is below the share of labelled rows, or above one.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import chi2
+
+from doublelogit._types import Floats
+from doublelogit.inference.binding import Fitted
+from doublelogit.methods.prevalence import Belief, prevalence_first
+from doublelogit.methods.problem import Problem
+from doublelogit.rows import weighted_mean
+from doublelogit.solvers import trust_region
+
+STEP = 0.15  # of the logit of the prevalence, at most
+FAR = 1.5  # walk on until the drop is so many times that of the interval asked for
+MOST = 60  # points on either side
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Prevalences in order, and how far below the maximum the log-likelihood is at each."""
+
+    prevalence: Floats
+    drop: Floats
+    bounds: tuple[float, float]
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Prevalences that fit within the drop that a chi-square of one degree allows."""
+        allowed = chi2.ppf(level, 1) / 2
+        best = int(np.argmin(self.drop))
+        low = _crossing(self.prevalence[best::-1], self.drop[best::-1], allowed)
+        high = _crossing(self.prevalence[best:], self.drop[best:], allowed)
+        return (
+            self.bounds[0] if low is None else low,
+            self.bounds[1] if high is None else high,
+        )
+
+    def within(self, units: float = 2.0) -> tuple[float, float]:
+        """Prevalences that fit within so many log-likelihood units of the best."""
+        return self.interval(float(chi2.cdf(2 * units, 1)))
+
+
+def profile(fitted: Fitted, level: float = 0.95) -> Profile:
+    """Walk the ridge as far as an interval of this level needs."""
+    problem = fitted.problem
+    rows = problem.rows
+    bounds = (weighted_mean(rows, rows.s), 1.0)
+    enough = FAR * chi2.ppf(level, 1) / 2
+    here = problem.likelihood.first(fitted.theta).value
+    sides = [_walk(problem, fitted.theta, here, sign, bounds, enough) for sign in (-1, 1)]
+    centre = [(_prevalence(problem, fitted.theta), 0.0)]
+    points = np.array(sorted(sides[0] + centre + sides[1]))
+    return Profile(points[:, 0], points[:, 1] - points[:, 1].min(), bounds)
+
+
+def _walk(
+    problem: Problem,
+    theta: Floats,
+    top: float,
+    sign: int,
+    bounds: tuple[float, float],
+    enough: float,
+) -> list[tuple[float, float]]:
+    points: list[tuple[float, float]] = []
+    pi = _prevalence(problem, theta)
+    for _ in range(MOST):
+        target = float(expit(logit(pi) + sign * STEP))
+        if not bounds[0] + 1e-3 < target < bounds[1] - 1e-3:
+            break
+        pulled = replace(problem, belief=_together(problem.belief, target, abs(target - pi) / 20))
+        theta = trust_region(pulled.likelihood, theta, tol=1e-7, max_iter=100).theta
+        attained = _prevalence(problem, theta)
+        if sign * (attained - pi) < abs(target - pi) / 100:
+            break  # the likelihood cannot be moved further
+        pi = attained
+        drop = problem.n * (problem.likelihood.first(theta).value - top)
+        points.append((pi, drop))
+        if drop > enough:
+            break
+    return points
+
+
+def _together(belief: Belief | None, mean: float, sd: float) -> Belief:
+    """A pull on top of what is believed already: the product of two normal densities."""
+    if belief is None:
+        return Belief(mean, sd)
+    precision = belief.sd**-2 + sd**-2
+    centre = (belief.mean * belief.sd**-2 + mean * sd**-2) / precision
+    return Belief(centre, precision**-0.5)
+
+
+def _prevalence(problem: Problem, theta: Floats) -> float:
+    beta = problem.likelihood.split(theta)[0]
+    return prevalence_first(problem.rows, problem.outcome, beta, problem.n).value
+
+
+def _crossing(prevalence: Floats, drop: Floats, allowed: float) -> float | None:
+    """Where the drop passes what is allowed; its root is nearly linear, so interpolate that."""
+    beyond = np.flatnonzero(drop > allowed)
+    if len(beyond) == 0:
+        return None
+    i = int(beyond[0])
+    roots, positions = np.sqrt(np.maximum(drop[i - 1 : i + 1], 0)), logit(prevalence[i - 1 : i + 1])
+    share = (np.sqrt(allowed) - roots[0]) / (roots[1] - roots[0])
+    return float(expit(positions[0] + share * (positions[1] - positions[0])))

@@ -1,0 +1,239 @@
+"""``infer``: how sure a fitted model is of its coefficients and of the numbers people act on."""
+
+import warnings
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.exceptions import WeakIdentificationWarning
+from doublelogit.inference import shares
+from doublelogit.inference.binding import Fitted, bind
+from doublelogit.inference.bootstrap import bootstrap
+from doublelogit.inference.covariance import covariance
+from doublelogit.inference.estimate import Estimate, of_draws, of_share
+from doublelogit.inference.profile import Profile, profile
+from doublelogit.inference.summary import Summary
+
+KINDS = ("observed", "robust", "cluster")
+# Beyond this standard error of logit(prevalence) the ridge bends before the Wald interval ends.
+WEAK = 0.5
+
+
+def infer(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    audited_y: Any = None,
+    kind: str = "observed",
+    cluster: Any = None,
+) -> "Inference":
+    """Inference for a fitted maximum-likelihood model.
+
+    Parameters
+    ----------
+    model : JointClassifier or EMClassifier
+        Fitted.
+    X, y, sample_weight, audited_y : array-like
+        The rows it was fitted to, as in ``fit``.
+    kind : {"observed", "robust", "cluster"}, default="observed"
+        Covariance: from the observed information, robust to a wrong model (sandwich), or robust
+        to dependence within clusters as well.
+    cluster : array-like of shape (n_samples,), default=None
+        The cluster of each row; implies ``kind="cluster"``.
+
+    Returns
+    -------
+    result : Inference
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from doublelogit import JointClassifier, infer
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(2000, 2))
+    >>> y = rng.random(2000) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    >>> s = y & (rng.random(2000) < 1 / (1 + np.exp(-X[:, 1])))
+    >>> model = JointClassifier(outcome_features=[0], propensity_features=[1]).fit(X, s)
+    >>> print(infer(model, X, s).prevalence())
+    prevalence 0.451, 95% interval 0.389 to 0.514 (delta method)
+    """
+    if cluster is not None:
+        kind = "cluster"
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
+    if kind == "cluster" and cluster is None:
+        raise ValueError("kind='cluster' needs cluster, the cluster of each row; got None.")
+    fitted = bind(model, X, y, sample_weight, audited_y)
+    data = {"X": X, "y": y, "sample_weight": sample_weight, "audited_y": audited_y}
+    return Inference(model, fitted, kind, cluster, data)
+
+
+class Inference:
+    """Standard errors and intervals of a fitted model; made by :func:`infer`."""
+
+    def __init__(
+        self, model: Any, fitted: Fitted, kind: str, cluster: Any, data: dict[str, Any]
+    ) -> None:
+        self.model, self.kind = model, kind
+        self._fitted, self._cluster, self._data = fitted, cluster, data
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariance of all coefficients, outcome then propensity, intercepts last in each."""
+        to_original = self._fitted.to_original()
+        return to_original @ covariance(self._fitted, self.kind, self._cluster) @ to_original.T
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        """The coefficients in the order of ``covariance``."""
+        return self._fitted.to_original() @ self._fitted.theta
+
+    @cached_property
+    def profile(self) -> Profile:
+        """Profile likelihood of the prevalence."""
+        return profile(self._fitted, 0.99)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Coefficients of both models with standard errors, tests, intervals and odds ratios."""
+        problem = self._fitted.problem
+        value = -problem.n * problem.likelihood.first(self._fitted.theta).value
+        heading = (
+            f"{type(self.model).__name__}: {len(problem.rows.s)} rows, "
+            f"{int(problem.rows.s.sum())} labelled; log-likelihood {value:.2f}; "
+            f"{self.kind} covariance"
+        )
+        notes = []
+        if problem.l2 > 0 or problem.propensity_l2 > 0:
+            notes.append(
+                "A penalty shrinks these coefficients a little towards zero; C=np.inf removes it."
+            )
+        decided = getattr(self.model, "orientation_", None)
+        if decided is not None and not decided.clear:
+            notes.append("The two models may have changed places: see orientation_.")
+        terms, coef = self._fitted.terms(), self.coefficients
+        return Summary.of(terms, coef, self.covariance, heading, level, tuple(notes))
+
+    def prevalence(
+        self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any
+    ) -> Any:
+        """P(Y=1) over the rows, or over each group of ``by``, with an interval.
+
+        Parameters
+        ----------
+        by : array-like of shape (n_samples,), default=None
+            Group of each row; the answer is then a dict by group.
+        level : float, default=0.95
+            Nominal coverage.
+        method : {"delta", "profile", "bootstrap"}, default="delta"
+            delta: from the curvature at the maximum, on the logit scale. profile: from the
+            likelihood itself, valid along flat ridges, for all rows together. bootstrap:
+            refits; n_resamples, random_state and n_jobs may be given.
+
+        Returns
+        -------
+        estimate : Estimate or dict of Estimate
+        """
+        if method == "profile":
+            if by is not None:
+                raise ValueError(
+                    "method='profile' is for all rows together; got by. Use bootstrap."
+                )
+            return self._profiled(level)
+        return self._shares("prevalence", shares.prevalence, by, level, method, options)
+
+    def label_frequency(
+        self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any
+    ) -> Any:
+        """P(S=1 | Y=1), the share of positives that are labelled; as :meth:`prevalence`."""
+        if method == "profile" and by is None:
+            pi = self._profiled(level)
+            mean_s = self.profile.bounds[0]
+            c = mean_s / pi.value
+            return Estimate(
+                "label frequency",
+                c,
+                c * pi.se / pi.value,
+                mean_s / pi.high,
+                mean_s / pi.low,
+                level,
+                "profile likelihood",
+            )
+        return self._shares("label frequency", shares.label_frequency, by, level, method, options)
+
+    def hidden(
+        self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any
+    ) -> Any:
+        """Number of positives among the unlabelled rows, with a prediction interval."""
+        return self._shares("hidden positives", shares.hidden, by, level, method, options)
+
+    def _shares(
+        self, name: str, share: Any, by: Any, level: float, method: str, options: dict[str, Any]
+    ) -> Any:
+        groups = self._groups(by)
+        if method == "delta":
+            self._warn_if_weak()
+            found = {g: self._delta(name, share, inside, level) for g, inside in groups.items()}
+        elif method == "bootstrap":
+            found = self._bootstrapped(name, share, groups, level, options)
+        else:
+            raise ValueError(f"method must be delta, profile or bootstrap; got {method!r}.")
+        return found[None] if by is None else found
+
+    def _groups(self, by: Any) -> dict[Any, Floats]:
+        n = len(self._fitted.problem.rows.s)
+        if by is None:
+            return {None: np.ones(n)}
+        by = np.asarray(by)
+        if len(by) != n:
+            raise ValueError(f"by must have one value per row; got {len(by)} for {n} rows.")
+        return {value: (by == value).astype(float) for value in np.unique(by).tolist()}
+
+    def _delta(self, name: str, share: Any, inside: Floats, level: float) -> Estimate:
+        rows, found = self._fitted.problem.rows, share(self._fitted, inside)
+        if name == "hidden positives":
+            V = covariance(self._fitted, self.kind, self._cluster)
+            variance = found.gradient @ V @ found.gradient + (found.direct**2).sum()
+            total = float((rows.weight * inside * (rows.s == 0)).sum())
+            return of_share(name, found.value, np.sqrt(variance), level, "delta method", total)
+        psi = shares.influence(self._fitted, found)
+        if self.kind == "cluster":
+            codes = np.unique(np.asarray(self._cluster), return_inverse=True)[1]
+            psi = np.asarray(np.bincount(codes, weights=psi), dtype=np.float64)
+        return of_share(name, found.value, float(np.sqrt((psi**2).sum())), level, "delta method")
+
+    def _bootstrapped(
+        self, name: str, share: Any, groups: dict[Any, Floats], level: float, options: Any
+    ) -> dict[Any, Estimate]:
+        data = self._data
+
+        def statistic(refitted: Any, weight: Floats) -> Floats:
+            again = bind(refitted, data["X"], data["y"], weight, data["audited_y"])
+            return np.array([share(again, inside).value for inside in groups.values()])
+
+        draws = bootstrap(self.model, statistic=statistic, cluster=self._cluster, **data, **options)
+        return {
+            g: of_draws(name, share(self._fitted, inside).value, draws[:, i], level, "bootstrap")
+            for i, (g, inside) in enumerate(groups.items())
+        }
+
+    def _profiled(self, level: float) -> Estimate:
+        found = self._delta("prevalence", shares.prevalence, self._groups(None)[None], level)
+        low, high = self.profile.interval(level)
+        return Estimate("prevalence", found.value, found.se, low, high, level, "profile likelihood")
+
+    def _warn_if_weak(self) -> None:
+        found = self._delta("prevalence", shares.prevalence, self._groups(None)[None], 0.95)
+        se = found.se / (found.value * (1 - found.value))
+        if se > WEAK:
+            warnings.warn(
+                f"the labels hardly determine the prevalence (standard error of its logit "
+                f"{se:.1f}, reliable up to {WEAK}): an interval from the curvature at the maximum "
+                "does not hold along such a ridge. Use method='profile' or 'bootstrap', audit some "
+                "rows, or give prevalence=(mean, sd) to JointClassifier.",
+                WeakIdentificationWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,258 @@
+"""Standard errors and intervals: against statsmodels where it can say the same, and bootstrap."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.base import clone
+
+from doublelogit import (
+    EMClassifier,
+    JointClassifier,
+    TwoModelsClassifier,
+    WeakIdentificationWarning,
+    infer,
+)
+from doublelogit.inference.binding import bind
+from doublelogit.inference.profile import profile
+
+FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}
+
+
+@pytest.fixture
+def audited(sample):
+    """A sample whose class is known on every row: two ordinary logistic regressions."""
+    model = JointClassifier(**FREE).fit(sample.X, sample.s, audited_y=sample.y)
+    return model, {"X": sample.X, "y": sample.s, "audited_y": sample.y}
+
+
+def ordinary(sample, **options):
+    """The same two regressions by statsmodels: coefficients, intercept last, and errors."""
+    positive = sample.y == 1
+    designs = [(sample.X, sample.y), (sample.X[positive], sample.s[positive])]
+    coef, errors = [], []
+    for i, (X, target) in enumerate(designs):
+        kwds = dict(options)
+        if "groups" in kwds:
+            groups = kwds.pop("groups")
+            kwds["cov_kwds"] = {
+                "groups": groups if i == 0 else groups[positive],
+                "use_correction": False,
+            }
+        fit = sm.Logit(target, sm.add_constant(X, prepend=False)).fit(disp=0, tol=1e-12, **kwds)
+        coef.append(fit.params)
+        errors.append(fit.bse)
+    return np.concatenate(coef), np.concatenate(errors)
+
+
+def test_a_fully_audited_sample_is_two_logistic_regressions(audited, sample):
+    model, data = audited
+    result = infer(model, **data)
+    coef, errors = ordinary(sample)
+    np.testing.assert_allclose(result.coefficients, coef, atol=1e-6)
+    np.testing.assert_allclose(np.sqrt(np.diagonal(result.covariance)), errors, atol=1e-6)
+
+
+def test_robust_errors_of_a_fully_audited_sample_are_statsmodels(audited, sample):
+    model, data = audited
+    result = infer(model, **data, kind="robust")
+    _, errors = ordinary(sample, cov_type="HC0")
+    np.testing.assert_allclose(np.sqrt(np.diagonal(result.covariance)), errors, atol=1e-6)
+
+
+def test_clustered_errors_of_the_outcome_are_statsmodels(audited, sample):
+    model, data = audited
+    groups = np.arange(len(sample.s)) % 50
+    result = infer(model, **data, cluster=groups)
+    _, errors = ordinary(sample, cov_type="cluster", groups=groups)
+    correction = np.sqrt(50 / 49)
+    ours = np.sqrt(np.diagonal(result.covariance))
+    np.testing.assert_allclose(ours, errors * correction, atol=1e-6)
+
+
+def test_integer_weights_are_repeated_rows(sample):
+    counts = np.random.default_rng(0).integers(1, 4, len(sample.s))
+    X, s = np.repeat(sample.X, counts, axis=0), np.repeat(sample.s, counts)
+    weighted = infer(
+        JointClassifier(**FREE).fit(sample.X, sample.s, sample_weight=counts),
+        sample.X,
+        sample.s,
+        sample_weight=counts,
+    )
+    repeated = infer(JointClassifier(**FREE).fit(X, s), X, s)
+    np.testing.assert_allclose(weighted.covariance, repeated.covariance, rtol=1e-4, atol=1e-7)
+
+
+def test_em_and_joint_have_the_same_errors_at_the_same_maximum(sample):
+    joint = JointClassifier(tol=1e-8).fit(sample.X, sample.s)
+    em = EMClassifier(tol=1e-8, max_iter=20000).fit(sample.X, sample.s)
+    np.testing.assert_allclose(em.coef_, joint.coef_, atol=1e-3)
+    a, b = (infer(m, sample.X, sample.s).covariance for m in (joint, em))
+    np.testing.assert_allclose(a, b, rtol=0.01, atol=1e-4)
+
+
+@pytest.fixture
+def identified():
+    """Outcome and labelling by different features: a sample that determines its prevalence."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1500, 2))
+    y = rng.random(1500) < expit(2 * X[:, 0])
+    s = (y & (rng.random(1500) < expit(0.5 + X[:, 1]))).astype(int)
+    model = JointClassifier(outcome_features=[0], propensity_features=[1], **FREE).fit(X, s)
+    return model, X, s, y
+
+
+def test_the_mean_posterior_is_the_mean_prediction(identified):
+    """The intercept's score equation: mean y(x) is mean P(Y=1 | x, s)."""
+    model, X, s, _ = identified
+    result = infer(model, X, s)
+    hidden = result.hidden().value
+    assert result.prevalence().value == pytest.approx(model.predict_positive(X).mean())
+    total = hidden + s.sum()
+    assert total / len(s) == pytest.approx(result.prevalence().value, abs=1e-5)
+    c = result.label_frequency().value
+    assert c == pytest.approx(s.sum() / total, abs=1e-5)
+
+
+def test_units_and_origin_of_features_move_only_what_they_should(identified):
+    """Columns far from zero are centred for the fit; intercepts and errors come back right."""
+    model, X, s, _ = identified
+    plain, moved = infer(model, X, s), 10 * X + 500
+    far = infer(clone(model).fit(moved, s), moved, s)
+    # (slope, intercept) of x in terms of those of 10 x + 500
+    back = np.kron(np.eye(2), np.array([[0.1, 0.0], [-50.0, 1.0]]))
+    np.testing.assert_allclose(back @ plain.coefficients, far.coefficients, rtol=1e-3)
+    np.testing.assert_allclose(back @ plain.covariance @ back.T, far.covariance, rtol=1e-3)
+
+
+@pytest.mark.parametrize("what", ["prevalence", "label_frequency"])
+def test_the_delta_method_agrees_with_the_bootstrap(identified, what):
+    model, X, s, _ = identified
+    result = infer(model, X, s)
+    delta = getattr(result, what)()
+    boot = getattr(result, what)(method="bootstrap", n_resamples=200)
+    assert delta.se == pytest.approx(boot.se, rel=0.2)
+    assert delta.low == pytest.approx(boot.low, abs=0.3 * (delta.high - delta.low))
+    assert delta.high == pytest.approx(boot.high, abs=0.3 * (delta.high - delta.low))
+
+
+def test_the_bootstrap_does_not_depend_on_the_number_of_workers(identified):
+    model, X, s, _ = identified
+    result = infer(model, X, s)
+    one, two = (
+        result.prevalence(method="bootstrap", n_resamples=6, n_jobs=jobs) for jobs in (1, 2)
+    )
+    assert one == two
+
+
+def test_groups_have_their_own_prevalence(identified):
+    model, X, s, _ = identified
+    by = np.where(X[:, 0] > 0, "high", "low")
+    groups = infer(model, X, s).prevalence(by=by)
+    assert set(groups) == {"high", "low"}
+    for name, estimate in groups.items():
+        mean = model.predict_positive(X[by == name]).mean()
+        assert estimate.value == pytest.approx(mean)
+        assert estimate.low < mean < estimate.high
+    hidden = infer(model, X, s).hidden(by=by)
+    assert sum(h.value for h in hidden.values()) == pytest.approx(infer(model, X, s).hidden().value)
+
+
+def test_the_profile_is_the_constrained_maximum(identified):
+    model, X, s, _ = identified
+    fitted = bind(model, X, s)
+    found = profile(fitted)
+    problem, objective = fitted.problem, fitted.problem.likelihood
+    i = len(found.prevalence) - 2
+    target = found.prevalence[i]
+
+    def gap(theta):
+        beta = problem.outcome.embed(objective.split(theta)[0])
+        return expit(X @ beta[:-1] + beta[-1]).mean() - target
+
+    constrained = minimize(
+        lambda t: objective.first(t).value,
+        fitted.theta,
+        jac=objective.gradient,
+        constraints={"type": "eq", "fun": gap},
+        method="SLSQP",
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
+    drop = problem.n * (constrained.fun - objective.first(fitted.theta).value)
+    assert found.drop[i] == pytest.approx(drop, abs=0.01)
+
+
+def test_profile_and_delta_agree_where_the_sample_is_informative(identified):
+    model, X, s, _ = identified
+    result = infer(model, X, s)
+    delta, profiled = result.prevalence(), result.prevalence(method="profile")
+    width = delta.high - delta.low
+    assert profiled.value == delta.value
+    assert profiled.low == pytest.approx(delta.low, abs=0.15 * width)
+    assert profiled.high == pytest.approx(delta.high, abs=0.15 * width)
+    c = result.label_frequency(method="profile")
+    assert c.low < result.label_frequency().value < c.high
+
+
+def test_a_flat_ridge_is_told_and_the_profile_is_wide():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = rng.random(300) < expit(0.5 * X[:, 0])
+    s = (y & (rng.random(300) < 0.3)).astype(int)
+    result = infer(JointClassifier().fit(X, s), X, s)
+    with pytest.warns(WeakIdentificationWarning, match="method='profile'"):
+        result.prevalence()
+    low, high = result.profile.interval()
+    assert high - low > 0.4
+    assert low >= s.mean()
+
+
+def test_a_summary_prints_and_is_a_frame(identified):
+    model, X, s, _ = identified
+    frame = pd.DataFrame(X, columns=["age", "dose"])
+    model = JointClassifier(outcome_features=["age"], propensity_features=["dose"]).fit(frame, s)
+    summary = infer(model, frame, s).summary(level=0.9)
+    text = str(summary)
+    assert "who is positive" in text
+    assert "which positives get a label" in text
+    assert "5.0%" in text
+    table = summary.to_frame()
+    assert table.index.tolist() == [
+        ("outcome", "age"),
+        ("outcome", "intercept"),
+        ("propensity", "dose"),
+        ("propensity", "intercept"),
+    ]
+    assert table.loc[("outcome", "age"), "coef"] == pytest.approx(model.coef_[0, 0])
+    assert table["odds ratio"].to_numpy() == pytest.approx(np.exp(table["coef"]))
+    assert "<table>" in summary._repr_html_()
+
+
+def test_other_rows_than_those_of_fit_are_refused(identified):
+    model, X, s, _ = identified
+    with pytest.raises(ValueError, match="needs the rows of fit"):
+        infer(model, X[:700] + 1, s[:700])
+
+
+def test_methods_without_a_likelihood_are_refused(identified):
+    _, X, s, _ = identified
+    model = TwoModelsClassifier(tol=0, max_iter=5).fit(X, s)
+    with pytest.raises(TypeError, match="JointClassifier and EMClassifier find; got TwoModels"):
+        infer(model, X, s)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "hc7"}, "kind must be one of observed, robust, cluster; got 'hc7'"),
+        ({"kind": "cluster"}, "needs cluster"),
+        ({"cluster": np.zeros(1500)}, "at least two clusters"),
+        ({"cluster": np.zeros(3)}, "one value per row"),
+    ],
+)
+def test_wrong_options_get_a_sentence(identified, options, message):
+    model, X, s, _ = identified
+    with pytest.raises(ValueError, match=message):
+        _ = infer(model, X, s, **options).covariance
