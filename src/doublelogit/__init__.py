@@ -21,7 +21,7 @@ from doublelogit.exceptions import (
     SeparationWarning,
     WeakIdentificationWarning,
 )
-from doublelogit.inference import infer
+from doublelogit.inference import infer, scar_test
 
 __version__ = version("doublelogit")
 
@@ -38,4 +38,5 @@ __all__ = [
     "WeakIdentificationWarning",
     "__version__",
     "infer",
+    "scar_test",
 ]

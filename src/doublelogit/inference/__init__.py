@@ -1,9 +1,19 @@
-"""How sure: standard errors, intervals, prevalence, profile likelihood, bootstrap."""
+"""How sure: standard errors, intervals, prevalence, profile likelihood, tests of SCAR."""
 
 from doublelogit.inference.bootstrap import bootstrap
 from doublelogit.inference.estimate import Estimate
 from doublelogit.inference.profile import Profile
 from doublelogit.inference.result import Inference, infer
+from doublelogit.inference.scar import ScarTest, scar_test
 from doublelogit.inference.summary import Summary
 
-__all__ = ["Estimate", "Inference", "Profile", "Summary", "bootstrap", "infer"]
+__all__ = [
+    "Estimate",
+    "Inference",
+    "Profile",
+    "ScarTest",
+    "Summary",
+    "bootstrap",
+    "infer",
+    "scar_test",
+]
