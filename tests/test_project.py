@@ -56,18 +56,23 @@ def test_the_demo_runs_as_a_command():
     assert done.stderr == ""
 
 
-def readme_blocks():
-    text = (ROOT / "README.md").read_text()
-    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+def documented(page):
+    """Blocks of Python on a page."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
 
 
-def test_the_readme_has_python_to_run():
-    assert len(readme_blocks()) >= 2
+PAGES = ["README.md", "docs/inference.md", "docs/experiments.md"]
 
 
-@pytest.mark.parametrize("block", readme_blocks())
-def test_python_of_the_readme_runs(block):
-    exec(compile(block, "README.md", "exec"), {})
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_have_python_to_run(page):
+    assert documented(page)
+
+
+@pytest.mark.parametrize(("page", "block"), [(p, block) for p in PAGES for block in documented(p)])
+def test_documented_python_runs(page, block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, page, "exec"), {})
 
 
 def test_versions_agree():

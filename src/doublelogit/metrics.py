@@ -1,9 +1,20 @@
-"""Scores: against the truth in experiments, against the observed label in practice."""
+"""Scores: against the truth in experiments, against the observed label in practice.
+
+A labelled row with propensity e(x) stands for 1/e(x) positives (inverse propensity weighting), so
+recall, precision, AUC and the Lee-Liu criterion can be estimated without any true class. They are
+as right as e(x) is; with a constant e(x) they are the usual ones of SCAR.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.metrics import roc_auc_score
 
 from doublelogit._types import Floats
+
+FLOOR = 0.01  # of e(x): a labelled row stands for a hundred positives at most
 
 
 def approximation_error(
@@ -50,6 +61,185 @@ def label_log_likelihood(
         s == 1, np.log(np.maximum(s_x, tiny)), np.log1p(-np.minimum(s_x, 1 - 1e-16))
     )
     return _mean(likelihood, sample_weight)
+
+
+def ipw_prevalence(
+    s: ArrayLike, e_x: ArrayLike, sample_weight: ArrayLike | None = None, floor: float = FLOOR
+) -> float:
+    """Share of positives: labelled rows count 1/e(x) each.
+
+    Parameters
+    ----------
+    s : array-like of shape (n_samples,)
+        Observed labels, 1 or 0.
+    e_x : array-like of shape (n_samples,)
+        P(S=1 | Y=1, x); a constant is the SCAR assumption.
+    sample_weight : array-like of shape (n_samples,), optional
+    floor : float, default=0.01
+        Propensities below it are taken for it.
+
+    Examples
+    --------
+    >>> ipw_prevalence([1, 0, 0, 1], [0.5, 0.5, 0.5, 1.0])
+    0.75
+    """
+    weight, positives = _weights(s, e_x, sample_weight, floor)
+    return float(positives.sum() / weight.sum())
+
+
+def ipw_recall(
+    s: ArrayLike,
+    predicted: ArrayLike,
+    e_x: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    floor: float = FLOOR,
+) -> float:
+    """Share of the positives that are predicted positive.
+
+    Parameters are those of :func:`ipw_prevalence`, and ``predicted``, 1 or 0 for every row.
+    """
+    _, positives = _weights(s, e_x, sample_weight, floor)
+    return float(positives @ _vector("predicted", predicted) / positives.sum())
+
+
+def ipw_precision(
+    s: ArrayLike,
+    predicted: ArrayLike,
+    e_x: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    floor: float = FLOOR,
+) -> float:
+    """Share of positives among the rows predicted positive; NaN if there are none."""
+    weight, positives = _weights(s, e_x, sample_weight, floor)
+    chosen = _vector("predicted", predicted)
+    taken = float(weight @ chosen)
+    return float(positives @ chosen) / taken if taken > 0 else float("nan")
+
+
+def ipw_precision_at_k(
+    s: ArrayLike,
+    score: ArrayLike,
+    e_x: ArrayLike,
+    k: int,
+    sample_weight: ArrayLike | None = None,
+    floor: float = FLOOR,
+) -> float:
+    """Precision of the list of the k rows ranked first."""
+    score = _vector("score", score)
+    if not 1 <= k <= len(score):
+        raise ValueError(f"k must be between 1 and the number of rows, {len(score)}; got {k}.")
+    first = np.zeros(len(score))
+    first[np.argsort(-score, kind="stable")[:k]] = 1.0
+    return ipw_precision(s, first, e_x, sample_weight, floor)
+
+
+def ipw_roc_auc(
+    s: ArrayLike,
+    score: ArrayLike,
+    e_x: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    floor: float = FLOOR,
+) -> float:
+    """Chance that a positive is ranked above a negative.
+
+    Positives against all rows is what can be observed, A; as a share pi of all rows is positive,
+    A = pi/2 + (1 - pi) AUC.
+    """
+    weight, positives = _weights(s, e_x, sample_weight, floor)
+    score = _vector("score", score)
+    both, group = np.concatenate([score, score]), np.repeat([1, 0], len(score))
+    against_all = roc_auc_score(group, both, sample_weight=np.concatenate([positives, weight]))
+    pi = float(positives.sum() / weight.sum())
+    return (against_all - pi / 2) / (1 - pi) if pi < 1 else float("nan")
+
+
+def ipw_lee_liu(
+    s: ArrayLike,
+    predicted: ArrayLike,
+    e_x: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    floor: float = FLOOR,
+) -> float:
+    """recall^2 / P(predicted positive): behaves like the F score, without the prevalence."""
+    weight, _ = _weights(s, e_x, sample_weight, floor)
+    share = float(weight @ _vector("predicted", predicted) / weight.sum())
+    recall = ipw_recall(s, predicted, e_x, sample_weight, floor)
+    return recall**2 / share if share > 0 else 0.0
+
+
+class Calibration(NamedTuple):
+    """Bins of equal size: mean chance predicted, share labelled, rows; and the mean gap."""
+
+    predicted: Floats
+    observed: Floats
+    rows: Floats
+    error: float
+
+
+def label_calibration(s: ArrayLike, s_x: ArrayLike, n_bins: int = 10) -> Calibration:
+    """How far the chance of a label s(x) is from the share of labelled rows, bin by bin.
+
+    Parameters
+    ----------
+    s : array-like of shape (n_samples,)
+        Observed labels, 1 or 0.
+    s_x : array-like of shape (n_samples,)
+        Estimated P(S=1 | x).
+    n_bins : int, default=10
+        Bins with the same number of rows each.
+    """
+    s, s_x = _same_length(s=s, s_x=s_x)
+    if not 1 <= n_bins <= len(s):
+        raise ValueError(f"n_bins must be between 1 and the number of rows; got {n_bins}.")
+    bins = np.array_split(np.argsort(s_x, kind="stable"), n_bins)
+    predicted = np.array([s_x[rows].mean() for rows in bins])
+    observed = np.array([s[rows].mean() for rows in bins])
+    size = np.array([len(rows) for rows in bins], dtype=float)
+    return Calibration(predicted, observed, size, _mean(np.abs(predicted - observed), size))
+
+
+def scorer(metric: Callable[..., float], **options: Any) -> Callable[..., float]:
+    """A scorer of one of these metrics, for ``scoring=`` of a grid search or cross-validation.
+
+    The propensities are those of the model that is scored.
+
+    Parameters
+    ----------
+    metric : callable
+        ``ipw_roc_auc``, ``ipw_recall``, ``ipw_precision``, ``ipw_precision_at_k`` or
+        ``ipw_lee_liu``. (``label_log_likelihood`` is what ``score`` does anyway.)
+    **options
+        Passed on: ``k``, ``floor``.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from doublelogit import JointClassifier
+    >>> grid = GridSearchCV(JointClassifier(), {"C": [0.1, 1.0]}, scoring=scorer(ipw_roc_auc))
+    """
+    ranks = metric in (ipw_roc_auc, ipw_precision_at_k)
+
+    def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        s = np.asarray(y) == model.classes_[1]
+        # a pipeline passes on what scikit-learn knows of, so ask its last step for the rest
+        head, last = (model[:-1], model[-1]) if hasattr(model, "steps") else (None, model)
+        Z = X if head is None else head.transform(X)
+        y_x, e_x = last.predict_positive(Z), last.predict_propensity(Z)
+        given = y_x if ranks else y_x > 0.5
+        return metric(s, given, e_x, sample_weight=sample_weight, **options)
+
+    return score
+
+
+def _weights(
+    s: ArrayLike, e_x: ArrayLike, sample_weight: ArrayLike | None, floor: float
+) -> tuple[Floats, Floats]:
+    """Weight of every row, and how many positives it stands for."""
+    s, e_x = _same_length(s=s, e_x=np.broadcast_to(np.asarray(e_x, dtype=float), np.shape(s)))
+    if not ((e_x >= 0) & (e_x <= 1)).all():
+        raise ValueError(f"e_x must lie between 0 and 1; got {e_x.min():.3g} to {e_x.max():.3g}.")
+    weight = np.ones(len(s)) if sample_weight is None else _vector("sample_weight", sample_weight)
+    return weight, weight * s / np.maximum(e_x, floor)
 
 
 def _mean(values: Floats, sample_weight: ArrayLike | None) -> float:

@@ -1,6 +1,7 @@
 """How sure: standard errors, intervals, prevalence, profile likelihood, tests of SCAR."""
 
 from doublelogit.inference.bootstrap import bootstrap
+from doublelogit.inference.diagnosis import Diagnosis
 from doublelogit.inference.estimate import Estimate
 from doublelogit.inference.profile import Profile
 from doublelogit.inference.result import Inference, infer
@@ -8,6 +9,7 @@ from doublelogit.inference.scar import ScarTest, scar_test
 from doublelogit.inference.summary import Summary
 
 __all__ = [
+    "Diagnosis",
     "Estimate",
     "Inference",
     "Profile",

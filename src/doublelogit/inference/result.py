@@ -12,6 +12,7 @@ from doublelogit.inference import shares
 from doublelogit.inference.binding import Fitted, bind
 from doublelogit.inference.bootstrap import bootstrap
 from doublelogit.inference.covariance import covariance
+from doublelogit.inference.diagnosis import Diagnosis, diagnose
 from doublelogit.inference.estimate import Estimate, of_draws, of_share
 from doublelogit.inference.profile import Profile, profile
 from doublelogit.inference.summary import Summary
@@ -169,6 +170,10 @@ class Inference:
     ) -> Any:
         """Number of positives among the unlabelled rows, with a prediction interval."""
         return self._shares("hidden positives", shares.hidden, by, level, method, options)
+
+    def diagnose(self, n_starts: int = 8) -> Diagnosis:
+        """What in this fit may not be trusted; prints as sentences, ``plot()`` shows it."""
+        return diagnose(self._fitted, getattr(self.model, "orientation_", None), n_starts)
 
     def _shares(
         self, name: str, share: Any, by: Any, level: float, method: str, options: dict[str, Any]
