@@ -1,11 +1,14 @@
 """The prevalence as a function of beta, and outside knowledge of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
 from doublelogit import JointClassifier
 from doublelogit.engines.memory import memory_rows
+from doublelogit.link import LINKS
 from doublelogit.methods import Problem
 from doublelogit.methods.prevalence import Belief, prevalence_first, prevalence_second
 
@@ -15,16 +18,23 @@ def problem(sample):
     return Problem(memory_rows(sample.X, sample.s), 1.0, 0.5, belief=Belief(0.4, 0.02))
 
 
-def test_derivatives_of_the_prevalence(problem, sample):
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+def test_derivatives_of_the_prevalence(problem, sample, link):
     beta = 0.5 * sample.beta
-    first = prevalence_first(problem.rows, problem.outcome, beta, problem.n)
-    second = prevalence_second(problem.rows, problem.outcome, beta, problem.n)
+    problem = replace(problem, link=link)
+    objective = problem.likelihood
+
+    def at(b):
+        return prevalence_first(objective, np.concatenate([b, sample.gamma]))
 
     def value(b):
-        return prevalence_first(problem.rows, problem.outcome, b, problem.n).value
+        return at(b).value
 
     def grad(b):
-        return prevalence_first(problem.rows, problem.outcome, b, problem.n).grad
+        return at(b).grad
+
+    first = at(beta)
+    second = prevalence_second(objective, np.concatenate([beta, sample.gamma]))
 
     np.testing.assert_allclose(first.grad, approx_fprime(beta, value, 1e-7), rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(second.hess, approx_fprime(beta, grad, 1e-7), rtol=1e-4, atol=1e-6)
@@ -32,9 +42,10 @@ def test_derivatives_of_the_prevalence(problem, sample):
     assert second.value == pytest.approx(first.value)
 
 
-def test_derivatives_of_the_likelihood_with_a_belief(problem, sample):
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+def test_derivatives_of_the_likelihood_with_a_belief(problem, sample, link):
     theta = np.concatenate([0.5 * sample.beta, sample.gamma])
-    objective = problem.likelihood
+    objective = replace(problem, link=link).likelihood
     first, second = objective.first(theta), objective.second(theta)
 
     def value(t):

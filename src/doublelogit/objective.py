@@ -14,13 +14,13 @@ import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import Terms, cross, predictor, pull_back, sandwich, squares
-from doublelogit.likelihood import (
-    Loss2,
-    Slopes2,
-    double_logistic,
-    double_logistic_slopes,
-    logistic,
-    logistic_slope,
+from doublelogit.likelihood import Loss2, Slopes2
+from doublelogit.link import (
+    Link,
+    linked_double,
+    linked_logistic,
+    linked_logistic_slope,
+    linked_slopes,
 )
 from doublelogit.rows import Rows
 from doublelogit.solvers import First, Second
@@ -66,6 +66,7 @@ class LogisticObjective:
     weight: Column
     n: float
     l2: float
+    link: Link = None
 
     @cached_property
     def ridge(self) -> Floats:
@@ -76,36 +77,38 @@ class LogisticObjective:
         return curvature_scale(self.rows, self.terms, self.n, self.l2)
 
     def gradient(self, theta: Floats) -> Floats:
-        fn = partial(_logistic_gradient, self.terms.embed(theta))
+        fn = partial(_logistic_gradient, self.link, self.terms.embed(theta))
         grad = self.rows.total(fn, self.target, self.weight)
         return self.terms.take(grad) / self.n + self.ridge * theta
 
     def first(self, theta: Floats) -> First:
-        fn = partial(_logistic_first, self.terms.embed(theta))
+        fn = partial(_logistic_first, self.link, self.terms.embed(theta))
         sums = self.rows.total(fn, self.target, self.weight)
         return penalised(self, theta, sums.value, self.terms.take(sums.grad))
 
     def second(self, theta: Floats) -> Second:
-        fn = partial(_logistic_second, self.terms, theta)
+        fn = partial(_logistic_second, self.link, self.terms, theta)
         sums = self.rows.total(fn, self.target, self.weight)
         first = penalised(self, theta, sums.value, sums.grad)
         return Second(*first, sums.hess / self.n + np.diag(self.ridge))
 
 
-def _logistic_gradient(coef: Floats, X: Matrix, target: Floats, weight: Floats) -> Floats:
-    return pull_back(X, weight * logistic_slope(predictor(X, coef), target))
+def _logistic_gradient(
+    link: Link, coef: Floats, X: Matrix, target: Floats, weight: Floats
+) -> Floats:
+    return pull_back(X, weight * linked_logistic_slope(link, predictor(X, coef), target))
 
 
-def _logistic_first(coef: Floats, X: Matrix, target: Floats, weight: Floats) -> First:
-    f = logistic(predictor(X, coef), target)
+def _logistic_first(link: Link, coef: Floats, X: Matrix, target: Floats, weight: Floats) -> First:
+    f = linked_logistic(link, predictor(X, coef), target)
     return First(float(weight @ f.value), pull_back(X, weight * f.d_a))
 
 
 def _logistic_second(
-    terms: Terms, theta: Floats, X: Matrix, target: Floats, weight: Floats
+    link: Link, terms: Terms, theta: Floats, X: Matrix, target: Floats, weight: Floats
 ) -> Second:
     X = terms.select(X)
-    f = logistic(predictor(X, theta), target)
+    f = linked_logistic(link, predictor(X, theta), target)
     grad, hess = pull_back(X, weight * f.d_a), sandwich(X, weight * f.h_aa)
     return Second(float(weight @ f.value), grad, hess)
 
@@ -123,6 +126,7 @@ class DoubleLogisticObjective:
     n: float
     l2: float
     propensity_l2: float
+    link: Link = None
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
         """(beta, gamma), each as short as its terms."""
@@ -157,13 +161,13 @@ class DoubleLogisticObjective:
 
     def first(self, theta: Floats) -> First:
         rows = self.rows
-        fn = partial(_double_first, *self.coefficients(theta))
+        fn = partial(_double_first, self.link, *self.coefficients(theta))
         sums = rows.total(fn, rows.s, rows.known, rows.weight)
         return penalised(self, theta, sums.value, self.gathered(sums.d_beta, sums.d_gamma))
 
     def second(self, theta: Floats) -> Second:
         rows = self.rows
-        fn = partial(_double_second, self.outcome, self.propensity, *self.split(theta))
+        fn = partial(_double_second, self.link, self.outcome, self.propensity, *self.split(theta))
         sums = rows.total(fn, rows.s, rows.known, rows.weight)
         first = penalised(self, theta, sums.value, sums.grad)
         return Second(*first, sums.hess / self.n + np.diag(self.ridge))
@@ -187,13 +191,14 @@ def pulled_back(X: Matrix, f: Slopes2, weight: Floats) -> FirstOfTwo:
 
 
 def _double_first(
-    beta: Floats, gamma: Floats, X: Matrix, s: Floats, known: Floats, weight: Floats
+    link: Link, beta: Floats, gamma: Floats, X: Matrix, s: Floats, known: Floats, weight: Floats
 ) -> FirstOfTwo:
-    f = double_logistic_slopes(s, known, predictor(X, beta), predictor(X, gamma))
+    f = linked_slopes(link, s, known, predictor(X, beta), predictor(X, gamma))
     return pulled_back(X, f, weight)
 
 
 def _double_second(
+    link: Link,
     outcome: Terms,
     propensity: Terms,
     beta: Floats,
@@ -205,7 +210,7 @@ def _double_second(
 ) -> Second:
     Xa = outcome.select(X)
     Xb = Xa if propensity is outcome else propensity.select(X)
-    f: Loss2 = double_logistic(s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    f: Loss2 = linked_double(link, s, known, predictor(Xa, beta), predictor(Xb, gamma))
     grad = np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
     H_ab = cross(Xa, weight * f.h_ab, Xb)
     hess = np.block(

@@ -27,6 +27,7 @@ from doublelogit.estimators.validation import (
 from doublelogit.exceptions import SeparationWarning
 from doublelogit.fit import PUFit, shifted
 from doublelogit.likelihood import positive_given_unlabelled
+from doublelogit.link import LINKS, Link, to_logit
 from doublelogit.methods import Problem
 from doublelogit.methods.problem import nearer_zero, varying_columns
 from doublelogit.metrics import label_log_likelihood
@@ -102,7 +103,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         X = self._features(X)
-        return predictor(X, np.append(self.coef_[0], self.intercept_))
+        return to_logit(self._link, predictor(X, np.append(self.coef_[0], self.intercept_)))
 
     def predict_positive(self, X: Any) -> Floats:
         """y(x) = P(Y=1 | x), as one column.
@@ -216,7 +217,13 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _propensity_logit(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = self._features(X)
-        return predictor(X, np.append(self.propensity_coef_[0], self.propensity_intercept_))
+        gamma = np.append(self.propensity_coef_[0], self.propensity_intercept_)
+        return to_logit(self._link, predictor(X, gamma))
+
+    @property
+    def _link(self) -> Link:
+        """Response function of both models."""
+        return LINKS[getattr(self, "link", "logit")]
 
     def _features(self, X: Any) -> Any:
         """New features, checked against those of fit."""
@@ -242,7 +249,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _problem(self, rows: MemoryRows) -> Problem:
         outcome, propensity = self._terms(rows)
         propensity_C = getattr(self, "propensity_C", self.C)
-        return Problem(rows, 1 / self.C, 1 / propensity_C, outcome, propensity)
+        return Problem(rows, 1 / self.C, 1 / propensity_C, outcome, propensity, link=self._link)
 
     def _terms(self, rows: MemoryRows) -> tuple[Terms, Terms]:
         """Terms of both models: the features asked for, but no constant columns."""
@@ -282,7 +289,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
                 stacklevel=3,
             )
         penalties = (self.C, getattr(self, "propensity_C", self.C))
-        if np.isinf(penalties).any() and result.beta is not None and _separated(rows, result):
+        if np.isinf(penalties).any() and result.beta is not None and self._separated(rows, result):
             warnings.warn(
                 f"labelled and unlabelled rows are perfectly separable, so without a penalty "
                 f"the coefficients of {name} have no finite optimum; they are large because the "
@@ -291,17 +298,17 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
                 stacklevel=3,
             )
 
+    def _separated(self, rows: MemoryRows, result: PUFit) -> bool:
+        """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
+        models = [coef for coef in (result.beta, result.gamma) if coef is not None]
+        predictors = (rows.derive(partial(predictor, coef=coef)) for coef in models)
+        log_s = np.sum([log_expit(to_logit(self._link, a)) for a in predictors], axis=0)
+        present = rows.weight > 0
+        labelled, others = log_s[present & (rows.s == 1)], log_s[present & (rows.s == 0)]
+        return bool(labelled.min() > others.max())
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def _separated(rows: MemoryRows, result: PUFit) -> bool:
-    """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
-    models = [coef for coef in (result.beta, result.gamma) if coef is not None]
-    log_s = sum(log_expit(rows.derive(partial(predictor, coef=coef))) for coef in models)
-    present = rows.weight > 0
-    labelled, others = log_s[present & (rows.s == 1)], log_s[present & (rows.s == 0)]
-    return bool(labelled.min() > others.max())

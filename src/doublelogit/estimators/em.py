@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
 from doublelogit.fit import PUFit
+from doublelogit.link import LINKS
 from doublelogit.methods import Problem, em
 from doublelogit.methods.em import em_classifiers
 
@@ -37,6 +38,9 @@ class EMClassifier(PluggableModels):
     refit : bool, default=False
         End with an outcome fit to the targets s/e(x), as the original code does. It measurably
         hurts. Only for the logistic outcome.
+    link : {"logit", "probit"}, default="logit"
+        Response function of both models: y(x) = sigma(x'beta), or the normal distribution
+        function of it. Only without classifiers of your own.
     C, propensity_C : float, default=1.0
         Inverse strength of the L2 penalty on the slopes of the logistic models, on the sum of
         the losses as in scikit-learn; ``np.inf`` for none.
@@ -93,6 +97,7 @@ class EMClassifier(PluggableModels):
         "stopping": [StrOptions({"gradient", "objective"})],
         "acceleration": ["boolean", StrOptions({"auto"})],
         "refit": ["boolean"],
+        "link": [StrOptions(set(LINKS))],
     }
 
     def __init__(
@@ -104,6 +109,7 @@ class EMClassifier(PluggableModels):
         stopping: str = "gradient",
         acceleration: bool | str = "auto",
         refit: bool = False,
+        link: str = "logit",
         C: float = 1.0,
         propensity_C: float = 1.0,
         outcome_features: Sequence[Any] | None = None,
@@ -118,6 +124,7 @@ class EMClassifier(PluggableModels):
         self.stopping = stopping
         self.acceleration = acceleration
         self.refit = refit
+        self.link = link
         self.C = C
         self.propensity_C = propensity_C
         self.outcome_features = outcome_features
@@ -128,6 +135,11 @@ class EMClassifier(PluggableModels):
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         if self.outcome is not None or self.propensity is not None:
+            if self.link != "logit":
+                raise ValueError(
+                    f"link={self.link!r} is for the two models of the library; got a classifier "
+                    "of your own for one of them."
+                )
             return self._fit_classifiers(problem, X)
         accelerate = self.acceleration
         if accelerate == "auto":

@@ -17,6 +17,7 @@ from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.validation import belief
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.fit import Orientation, PUFit
+from doublelogit.link import LINKS
 from doublelogit.methods import Problem, joint
 from doublelogit.rows import weighted_mean
 
@@ -53,6 +54,9 @@ class JointClassifier(AbstractPUClassifier):
         coefficients as they are, intercept included. auto: features if named, else audited
         rows if any, else the model whose logit varies more over the rows. The first two are an
         error where there is nothing to go by.
+    link : {"logit", "probit"}, default="logit"
+        Response function of both models: y(x) = sigma(x'beta), or the normal distribution
+        function of it.
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
         its standard deviation. One of them at most; it enters the likelihood.
@@ -115,6 +119,7 @@ class JointClassifier(AbstractPUClassifier):
         "mm_steps": COUNT,
         "stopping": [StrOptions({"gradient", "objective"})],
         "orientation": [StrOptions({"auto", "features", "audit", "norm"})],
+        "link": [StrOptions(set(LINKS))],
         "prevalence": KNOWN,
         "label_frequency": KNOWN,
         "random_state": ["random_state"],
@@ -129,6 +134,7 @@ class JointClassifier(AbstractPUClassifier):
         mm_steps: int = 1,
         stopping: str = "gradient",
         orientation: str = "auto",
+        link: str = "logit",
         prevalence: float | tuple[float, float] | None = None,
         label_frequency: float | tuple[float, float] | None = None,
         C: float = 1.0,
@@ -146,6 +152,7 @@ class JointClassifier(AbstractPUClassifier):
         self.mm_steps = mm_steps
         self.stopping = stopping
         self.orientation = orientation
+        self.link = link
         self.prevalence = prevalence
         self.label_frequency = label_frequency
         self.C = C
@@ -206,8 +213,10 @@ class JointClassifier(AbstractPUClassifier):
                 "anything else tells them apart already; choose orientation='auto'",
             ),
         }
-        if problem.belief is not None and self.solver == "mm":
-            raise ValueError("prevalence and label_frequency need solver='newton'; got 'mm'.")
+        if self.solver == "mm" and not (problem.belief is None and problem.link is None):
+            raise ValueError(
+                "prevalence, label_frequency and link='probit' need solver='newton'; got 'mm'."
+            )
         possible, need = told.get(self.orientation, (True, ""))
         if not possible:
             raise ValueError(f"orientation={self.orientation!r} needs {need}.")

@@ -2,14 +2,17 @@
 
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
+from doublelogit.design import predictor
 from doublelogit.estimators import EMClassifier, JointClassifier
 from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.link import to_logit
 from doublelogit.methods.problem import Problem, full, nearer_zero
 from doublelogit.solvers import largest
 
@@ -38,6 +41,19 @@ class Fitted:
     def gamma(self) -> Floats:
         """Propensity model, full-length, of the shifted features."""
         return full(self.problem, self.theta)[1]
+
+    def predictors(self) -> tuple[Floats, Floats]:
+        """X'beta and x'gamma of every row."""
+        rows = self.problem.rows
+        return (
+            rows.derive(partial(predictor, coef=self.beta)),
+            rows.derive(partial(predictor, coef=self.gamma)),
+        )
+
+    def logits(self) -> tuple[Floats, Floats]:
+        """Logits of y(x) and e(x) of every row."""
+        a, b = self.predictors()
+        return to_logit(self.problem.link, a), to_logit(self.problem.link, b)
 
     def terms(self) -> list[tuple[str, str]]:
         """(model, term) of every coefficient."""

@@ -15,7 +15,7 @@ import numpy as np
 from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.design import Terms, cross, predictor, sandwich
 from doublelogit.inference.binding import Fitted
-from doublelogit.likelihood import double_logistic_slopes
+from doublelogit.link import Link, linked_slopes
 from doublelogit.methods.orientation import inverse_information
 
 
@@ -31,7 +31,7 @@ def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
 def meat(fitted: Fitted) -> Floats:
     """Sum of the outer products of the rows' weighted scores."""
     problem, rows = fitted.problem, fitted.problem.rows
-    fn = partial(_meat, problem.outcome, problem.propensity, *_halves(fitted))
+    fn = partial(_meat, problem.link, problem.outcome, problem.propensity, *_halves(fitted))
     return rows.total(fn, rows.s, rows.known, rows.weight)
 
 
@@ -45,7 +45,9 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
         )
     if len(values) < 2:
         raise ValueError(f"cluster must name at least two clusters; got {values.tolist()}.")
-    fn = partial(_cluster_scores, problem.outcome, problem.propensity, *_halves(fitted))
+    fn = partial(
+        _cluster_scores, problem.link, problem.outcome, problem.propensity, *_halves(fitted)
+    )
     scores = rows.total(partial(fn, len(values)), rows.s, rows.known, rows.weight, codes)
     return scores.T @ scores * (len(values) / (len(values) - 1))
 
@@ -53,7 +55,7 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
 def row_scores(fitted: Fitted) -> Floats:
     """Weighted score of every row: its share of the gradient of the log-likelihood's sum."""
     problem, rows = fitted.problem, fitted.problem.rows
-    fn = partial(_scores, problem.outcome, problem.propensity, *_halves(fitted))
+    fn = partial(_scores, problem.link, problem.outcome, problem.propensity, *_halves(fitted))
     return rows.derive(fn, rows.s, rows.known, rows.weight)
 
 
@@ -62,28 +64,46 @@ def _halves(fitted: Fitted) -> tuple[Floats, Floats]:
 
 
 def _slopes(
-    outcome: Terms, propensity: Terms, beta: Floats, gamma: Floats, X: Matrix, *columns: Floats
+    link: Link,
+    outcome: Terms,
+    propensity: Terms,
+    beta: Floats,
+    gamma: Floats,
+    X: Matrix,
+    *columns: Floats,
 ) -> tuple[Matrix, Matrix, Floats, Floats]:
     """Features of both models and the rows' slopes, weighted."""
     s, known, weight = columns
     Xa = outcome.select(X)
     Xb = Xa if propensity is outcome else propensity.select(X)
-    f = double_logistic_slopes(s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    f = linked_slopes(link, s, known, predictor(Xa, beta), predictor(Xb, gamma))
     return Xa, Xb, weight * f.d_a, weight * f.d_b
 
 
 def _meat(
-    outcome: Terms, propensity: Terms, beta: Floats, gamma: Floats, X: Matrix, *columns: Floats
+    link: Link,
+    outcome: Terms,
+    propensity: Terms,
+    beta: Floats,
+    gamma: Floats,
+    X: Matrix,
+    *columns: Floats,
 ) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(outcome, propensity, beta, gamma, X, *columns)
+    Xa, Xb, d_a, d_b = _slopes(link, outcome, propensity, beta, gamma, X, *columns)
     mixed = cross(Xa, d_a * d_b, Xb)
     return np.block([[sandwich(Xa, d_a**2), mixed], [mixed.T, sandwich(Xb, d_b**2)]])
 
 
 def _scores(
-    outcome: Terms, propensity: Terms, beta: Floats, gamma: Floats, X: Matrix, *columns: Floats
+    link: Link,
+    outcome: Terms,
+    propensity: Terms,
+    beta: Floats,
+    gamma: Floats,
+    X: Matrix,
+    *columns: Floats,
 ) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(outcome, propensity, beta, gamma, X, *columns)
+    Xa, Xb, d_a, d_b = _slopes(link, outcome, propensity, beta, gamma, X, *columns)
     parts = []
     for features, d in ((Xa, d_a), (Xb, d_b)):
         dense = features.toarray() if hasattr(features, "toarray") else features
@@ -92,6 +112,7 @@ def _scores(
 
 
 def _cluster_scores(
+    link: Link,
     outcome: Terms,
     propensity: Terms,
     beta: Floats,
@@ -103,7 +124,7 @@ def _cluster_scores(
     weight: Floats,
     codes: Ints,
 ) -> Floats:
-    scores = _scores(outcome, propensity, beta, gamma, X, s, known, weight)
+    scores = _scores(link, outcome, propensity, beta, gamma, X, s, known, weight)
     sums = np.zeros((n_clusters, scores.shape[1]))
     np.add.at(sums, codes, scores)
     return sums

@@ -1,14 +1,12 @@
 """What in a fit may not be trusted, and why: starts, orientation, flat directions, overlap."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from doublelogit._types import Floats
-from doublelogit.design import predictor
 from doublelogit.fit import Orientation
 from doublelogit.inference.binding import Fitted
 from doublelogit.inference.profile import Profile, profile
@@ -141,9 +139,7 @@ class Diagnosis:
 def diagnose(fitted: Fitted, orientation: Orientation | None, n_starts: int = 8) -> Diagnosis:
     """Look at a fit from all sides."""
     rows = fitted.problem.rows
-    a = rows.derive(partial(predictor, coef=fitted.beta))
-    b = rows.derive(partial(predictor, coef=fitted.gamma))
-    y, e = expit(a), expit(b)
+    y, e = (expit(logit) for logit in fitted.logits())
     drop, prevalence = _from_starts(fitted, n_starts)
     values, flattest = _curvature(fitted)
     labelled, others = (y * e)[rows.s == 1], (y * e)[rows.s == 0]
@@ -172,12 +168,7 @@ def _from_starts(fitted: Fitted, n_starts: int) -> tuple[Floats, Floats]:
         for theta in (fitted.theta, *starts(problem, "naive", n_starts - 1, rng))
     ]
     values = problem.n * np.array([solution.value for solution in found])
-    pis = [
-        prevalence_first(
-            problem.rows, problem.outcome, problem.likelihood.split(s.theta)[0], problem.n
-        ).value
-        for s in found
-    ]
+    pis = [prevalence_first(problem.likelihood, solution.theta).value for solution in found]
     return values - values.min(), np.array(pis)
 
 

@@ -98,8 +98,7 @@ def _together(belief: Belief | None, mean: float, sd: float) -> Belief:
 
 
 def _prevalence(problem: Problem, theta: Floats) -> float:
-    beta = problem.likelihood.split(theta)[0]
-    return prevalence_first(problem.rows, problem.outcome, beta, problem.n).value
+    return prevalence_first(problem.likelihood, theta).value
 
 
 def _crossing(prevalence: Floats, drop: Floats, allowed: float) -> float | None:

@@ -8,17 +8,17 @@ so its variance is the sum of psi_i^2, or of their sums within clusters squared.
 """
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-from scipy.special import expit
 
 from doublelogit._types import Floats
-from doublelogit.design import predictor, pull_back
+from doublelogit.design import Terms, pull_back
 from doublelogit.inference.binding import Fitted
 from doublelogit.inference.covariance import row_scores
 from doublelogit.likelihood import positive_given_label
+from doublelogit.link import to_logit
 from doublelogit.methods.orientation import inverse_information
+from doublelogit.methods.prevalence import response
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,11 @@ def prevalence(fitted: Fitted, inside: Floats) -> Share:
     """Mean of y(x) over the rows inside (weights 1 or 0)."""
     rows = fitted.problem.rows
     w = rows.weight * inside
-    y = _positive(fitted)
-    value = float(w @ y / w.sum())
-    slope = _outcome_gradient(fitted, w * y * (1 - y) / w.sum())
-    return Share(value, w * (y - value) / w.sum(), slope)
+    y = response(fitted.problem.link, fitted.predictors()[0])
+    value = float(w @ y.value / w.sum())
+    head = _pulled(fitted, w * y.slope / w.sum(), fitted.problem.outcome)
+    gradient = np.append(head, np.zeros(fitted.problem.propensity.size))
+    return Share(value, w * (y.value - value) / w.sum(), gradient)
 
 
 def label_frequency(fitted: Fitted, inside: Floats) -> Share:
@@ -57,14 +58,17 @@ def hidden(fitted: Fitted, inside: Floats) -> Share:
     """
     rows = fitted.problem.rows
     w = rows.weight * inside * (rows.s == 0)
-    a = rows.derive(partial(predictor, coef=fitted.beta))
-    b = rows.derive(partial(predictor, coef=fitted.gamma))
-    t = positive_given_label(rows.known, a, b)
-    bend = w * t * (1 - t) * np.isnan(rows.known)  # an audited class depends on no model
+    link, (a, b) = fitted.problem.link, fitted.predictors()
+    t = positive_given_label(rows.known, to_logit(link, a), to_logit(link, b))
+    # logit t = logit y + log(1 - e); an audited class depends on no model
+    bend = w * t * (1 - t) * np.isnan(rows.known)
+    y, e = response(link, a), response(link, b)
+    by_beta = bend * _ratio(y.slope, y.value * (1 - y.value))
+    by_gamma = -bend * _ratio(e.slope, 1 - e.value)
     gradient = np.concatenate(
         [
-            _pulled(fitted, bend, fitted.problem.outcome),
-            _pulled(fitted, -bend * expit(b), fitted.problem.propensity),
+            _pulled(fitted, by_beta, fitted.problem.outcome),
+            _pulled(fitted, by_gamma, fitted.problem.propensity),
         ]
     )
     return Share(float(w @ t), w * np.sqrt(t * (1 - t)), gradient)
@@ -76,14 +80,10 @@ def influence(fitted: Fitted, share: Share) -> Floats:
     return share.direct + row_scores(fitted) @ pull
 
 
-def _positive(fitted: Fitted) -> Floats:
-    return np.asarray(expit(fitted.problem.rows.derive(partial(predictor, coef=fitted.beta))))
+def _ratio(slope: Floats, size: Floats) -> Floats:
+    """Slope over size, 0 where both vanish: there, t does not move."""
+    return np.divide(slope, size, out=np.zeros_like(slope), where=size > 0)
 
 
-def _outcome_gradient(fitted: Fitted, slope: Floats) -> Floats:
-    head = _pulled(fitted, slope, fitted.problem.outcome)
-    return np.append(head, np.zeros(fitted.problem.propensity.size))
-
-
-def _pulled(fitted: Fitted, slope: Floats, terms: object) -> Floats:
-    return terms.take(fitted.problem.rows.total(pull_back, slope))  # type: ignore[attr-defined]
+def _pulled(fitted: Fitted, slope: Floats, terms: Terms) -> Floats:
+    return terms.take(fitted.problem.rows.total(pull_back, slope))

@@ -8,6 +8,7 @@ import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import Terms, predictor, sandwich
+from doublelogit.link import Link, to_logit
 from doublelogit.objective import LogisticObjective
 from doublelogit.rows import Rows
 from doublelogit.solvers import Factor, Solution, lbfgs, newton
@@ -37,6 +38,7 @@ class LogisticModel:
     terms: Terms
     n: float
     l2: float
+    link: Link = None
     tol: float = INNER_TOL
     max_iter: int | None = None
     worst: float = field(default=0.0, init=False)
@@ -63,7 +65,7 @@ class LogisticModel:
         """As fit, returning all that the solver says."""
         weight = self.rows.weight if weight is None else weight
         rows, (target, weight) = self.rows.restrict(weight, target, weight)
-        objective = LogisticObjective(rows, self.terms, target, weight, self.n, self.l2)
+        objective = LogisticObjective(rows, self.terms, target, weight, self.n, self.l2, self.link)
         if self.terms.size > DENSE_LIMIT:
             # a first-order method does not reach INNER_TOL; this is as far as it is worth
             tol, max_iter = max(self.tol, 1e-8), self.max_iter or 1000
@@ -83,7 +85,11 @@ class LogisticModel:
         return solution
 
     def predictor(self) -> Column:
-        return self.rows.derive(partial(predictor, coef=self.coef))
+        return self.rows.derive(partial(_logit, self.link, self.coef))
+
+
+def _logit(link: Link, coef: Floats, X: Matrix) -> Floats:
+    return to_logit(link, predictor(X, coef))
 
 
 def coefficients(model: Model) -> Floats | None:

@@ -7,7 +7,7 @@ the profile likelihood: the minimiser of ``loss + k (pi - target)^2`` is, whatev
 best of all points with the prevalence that it attains.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as np
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor, pull_back, sandwich
 from doublelogit.likelihood import sigmoid
+from doublelogit.link import Bent, Link, to_logit
 from doublelogit.objective import DoubleLogisticObjective
-from doublelogit.rows import Rows
 from doublelogit.solvers import First, Second
 
 
@@ -32,11 +32,11 @@ class Belief:
 class InformedObjective(DoubleLogisticObjective):
     """-Q_n, the penalties, and a belief about the prevalence."""
 
-    belief: Belief
+    belief: Belief = field(kw_only=True)
 
     def first(self, theta: Floats) -> First:
         value, grad = super().first(theta)
-        pi = prevalence_first(self.rows, self.outcome, self.split(theta)[0], self.n)
+        pi = prevalence_first(self, theta)
         pull = self._pull(pi.value)
         grad = grad.copy()
         grad[: self.outcome.size] += pull * pi.grad
@@ -44,7 +44,7 @@ class InformedObjective(DoubleLogisticObjective):
 
     def second(self, theta: Floats) -> Second:
         value, grad, hess = super().second(theta)
-        pi = prevalence_second(self.rows, self.outcome, self.split(theta)[0], self.n)
+        pi = prevalence_second(self, theta)
         pull, k = self._pull(pi.value), self.outcome.size
         grad, hess = grad.copy(), hess.copy()
         grad[:k] += pull * pi.grad
@@ -59,26 +59,38 @@ class InformedObjective(DoubleLogisticObjective):
         return (pi - self.belief.mean) / (self._variance * self.n)
 
 
-def prevalence_first(rows: Rows, terms: Terms, beta: Floats, n: float) -> First:
-    """Pi and its gradient."""
-    sums = rows.total(partial(_first, terms.embed(beta)), rows.weight)
-    return First(sums.value / n, terms.take(sums.grad) / n)
+def prevalence_first(model: DoubleLogisticObjective, theta: Floats) -> First:
+    """The prevalence and its gradient in beta."""
+    rows, terms, beta = model.rows, model.outcome, model.split(theta)[0]
+    sums = rows.total(partial(_first, model.link, terms.embed(beta)), rows.weight)
+    return First(sums.value / model.n, terms.take(sums.grad) / model.n)
 
 
-def prevalence_second(rows: Rows, terms: Terms, beta: Floats, n: float) -> Second:
-    """pi, its gradient and its Hessian."""
-    sums = rows.total(partial(_second, terms, beta), rows.weight)
-    return Second(sums.value / n, sums.grad / n, sums.hess / n)
+def prevalence_second(model: DoubleLogisticObjective, theta: Floats) -> Second:
+    """The prevalence, its gradient and its Hessian in beta."""
+    rows, beta = model.rows, model.split(theta)[0]
+    sums = rows.total(partial(_second, model.link, model.outcome, beta), rows.weight)
+    return Second(sums.value / model.n, sums.grad / model.n, sums.hess / model.n)
 
 
-def _first(beta: Floats, X: Matrix, weight: Floats) -> First:
-    y = sigmoid(predictor(X, beta))
-    return First(float(weight @ y.p), pull_back(X, weight * y.p * y.not_p))
-
-
-def _second(terms: Terms, beta: Floats, X: Matrix, weight: Floats) -> Second:
-    X = terms.select(X)
-    y = sigmoid(predictor(X, beta))
+def response(link: Link, a: Floats) -> Bent:
+    """The probability that a predictor means, with its first two derivatives."""
+    y = sigmoid(to_logit(link, a))
     slope = y.p * y.not_p
-    grad, bend = pull_back(X, weight * slope), weight * slope * (y.not_p - y.p)
-    return Second(float(weight @ y.p), grad, sandwich(X, bend))
+    bend = slope * (y.not_p - y.p)
+    if link is None:
+        return Bent(y.p, slope, bend)
+    z = link(a)
+    return Bent(y.p, slope * z.slope, bend * z.slope**2 + slope * z.bend)
+
+
+def _first(link: Link, beta: Floats, X: Matrix, weight: Floats) -> First:
+    y = response(link, predictor(X, beta))
+    return First(float(weight @ y.value), pull_back(X, weight * y.slope))
+
+
+def _second(link: Link, terms: Terms, beta: Floats, X: Matrix, weight: Floats) -> Second:
+    X = terms.select(X)
+    y = response(link, predictor(X, beta))
+    grad, hess = pull_back(X, weight * y.slope), sandwich(X, weight * y.bend)
+    return Second(float(weight @ y.value), grad, hess)

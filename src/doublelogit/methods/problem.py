@@ -8,6 +8,7 @@ import numpy as np
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, column_extremes, pull_back, squares_about
+from doublelogit.link import Link
 from doublelogit.methods.models import LogisticModel
 from doublelogit.methods.prevalence import Belief, InformedObjective
 from doublelogit.objective import DoubleLogisticObjective
@@ -19,7 +20,8 @@ class Problem:
     """Rows and the double logistic model to be fitted to them.
 
     ``outcome`` and ``propensity`` default to all columns; penalties are ``l2/2 |w|^2`` on the
-    sum of the losses; ``belief`` is what is known of the prevalence from elsewhere.
+    sum of the losses; ``belief`` is what is known of the prevalence from elsewhere,
+    ``link`` the response function of both models.
     """
 
     rows: Rows
@@ -28,6 +30,7 @@ class Problem:
     outcome: Terms = field(default=None)  # type: ignore[assignment]
     propensity: Terms = field(default=None)  # type: ignore[assignment]
     belief: Belief | None = None
+    link: Link = None
 
     def __post_init__(self) -> None:
         everything = Terms(self.rows.n_features)
@@ -51,21 +54,23 @@ class Problem:
         return replace(self.outcome, columns=columns)
 
     def label_model(self, **options: Any) -> LogisticModel:
-        return LogisticModel(self.rows, self.label, self.n, self.l2, **options)
+        return LogisticModel(self.rows, self.label, self.n, self.l2, self.link, **options)
 
     def outcome_model(self, **options: Any) -> LogisticModel:
-        return LogisticModel(self.rows, self.outcome, self.n, self.l2, **options)
+        return LogisticModel(self.rows, self.outcome, self.n, self.l2, self.link, **options)
 
     def propensity_model(self, **options: Any) -> LogisticModel:
-        return LogisticModel(self.rows, self.propensity, self.n, self.propensity_l2, **options)
+        l2 = self.propensity_l2
+        return LogisticModel(self.rows, self.propensity, self.n, l2, self.link, **options)
 
     @cached_property
     def likelihood(self) -> DoubleLogisticObjective:
         """The penalised -Q_n of (beta, gamma)."""
-        terms = (self.rows, self.outcome, self.propensity, self.n, self.l2, self.propensity_l2)
+        penalties = (self.l2, self.propensity_l2)
+        asked = (self.rows, self.outcome, self.propensity, self.n, *penalties, self.link)
         if self.belief is None:
-            return DoubleLogisticObjective(*terms)
-        return InformedObjective(*terms, self.belief)
+            return DoubleLogisticObjective(*asked)
+        return InformedObjective(*asked, belief=self.belief)
 
     @property
     def symmetric(self) -> bool:

@@ -1,0 +1,101 @@
+"""Other response functions than the logistic one, by a change of the predictor.
+
+With P = p(a) the logit of P is a function z(a) of the predictor, so every formula in logits holds
+after it, and derivatives follow by the chain rule. For the logistic p itself z(a) = a.
+
+Theorem 5 of the paper gives conditions on p under which the parameters stay identified up to an
+exchange; the probit satisfies them.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from doublelogit._types import Floats
+from doublelogit.likelihood import (
+    Loss1,
+    Loss2,
+    Slopes2,
+    double_logistic,
+    double_logistic_slopes,
+    logistic,
+    logistic_slope,
+)
+
+LOG_ROOT_2PI = 0.5 * np.log(2 * np.pi)
+
+
+class Bent(NamedTuple):
+    """z(a) and its first two derivatives."""
+
+    value: Floats
+    slope: Floats
+    bend: Floats
+
+
+Link = Callable[[Floats], Bent] | None  # None: the logit
+
+
+def probit(a: Floats) -> Bent:
+    """Logit of the normal distribution function.
+
+    With the Mills ratios m = phi / Phi(a) and n = phi / Phi(-a): z' = m + n, z'' = z' (n - m - a).
+
+    Implements: Theorem 5, P(Y=1 | x) = Phi(x'beta)
+    """
+    above, below = log_ndtr(a), log_ndtr(-a)
+    log_density = -0.5 * a * a - LOG_ROOT_2PI
+    m, n = np.exp(log_density - above), np.exp(log_density - below)
+    return Bent(above - below, m + n, (m + n) * (n - m - a))
+
+
+LINKS: dict[str, Link] = {"logit": None, "probit": probit}
+
+
+def to_logit(link: Link, a: Floats) -> Floats:
+    """Logit of the probability that a predictor means."""
+    return a if link is None else link(a).value
+
+
+def linked_logistic(link: Link, a: Floats, target: Floats) -> Loss1:
+    """:func:`logistic` of a linked predictor."""
+    if link is None:
+        return logistic(a, target)
+    z = link(a)
+    f = logistic(z.value, target)
+    return Loss1(f.value, f.d_a * z.slope, f.h_aa * z.slope**2 + f.d_a * z.bend)
+
+
+def linked_logistic_slope(link: Link, a: Floats, target: Floats) -> Floats:
+    """:func:`logistic_slope` of a linked predictor."""
+    if link is None:
+        return logistic_slope(a, target)
+    z = link(a)
+    return logistic_slope(z.value, target) * z.slope
+
+
+def linked_slopes(link: Link, s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
+    """:func:`double_logistic_slopes` of two linked predictors."""
+    if link is None:
+        return double_logistic_slopes(s, known, a, b)
+    z_a, z_b = link(a), link(b)
+    f = double_logistic_slopes(s, known, z_a.value, z_b.value)
+    return Slopes2(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
+
+
+def linked_double(link: Link, s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+    """:func:`double_logistic` of two linked predictors."""
+    if link is None:
+        return double_logistic(s, known, a, b)
+    z_a, z_b = link(a), link(b)
+    f = double_logistic(s, known, z_a.value, z_b.value)
+    return Loss2(
+        f.value,
+        f.d_a * z_a.slope,
+        f.d_b * z_b.slope,
+        f.h_aa * z_a.slope**2 + f.d_a * z_a.bend,
+        f.h_ab * z_a.slope * z_b.slope,
+        f.h_bb * z_b.slope**2 + f.d_b * z_b.bend,
+    )
