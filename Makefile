@@ -57,7 +57,9 @@ sweep: $(VENV)/.dev  ## How near each penalty and stopping rule comes to the pri
 
 report: reproduce  ## Tables, figures and verdicts of papers/ecai2023 from those results
 	cp -r build/ecai2023/tables build/ecai2023/figures papers/ecai2023/
+	mkdir -p papers/ecai2023/results && cp build/ecai2023/results.parquet papers/ecai2023/results/
 	$(BIN)/python papers/ecai2023/report.py claims build/ecai2023 papers/ecai2023/claims
+	$(BIN)/python papers/ecai2023/report.py report build/ecai2023 papers/ecai2023
 
 data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 	$(BIN)/python tools/build_benchmarks.py

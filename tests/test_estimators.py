@@ -337,11 +337,11 @@ def test_zero_tolerance_makes_exactly_max_iter_rounds(sample):
         JointClassifier(solver="mm", n_starts=1, tol=0, max_iter=7),
     ):
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error", ConvergenceWarning)
             assert model.fit(sample.X, sample.s).n_iter_ == 7
     for model in (NaiveClassifier(tol=0), TwoModelsSimpleClassifier(tol=0), JointClassifier(tol=0)):
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error", ConvergenceWarning)
             assert model.fit(sample.X, sample.s).converged_
 
 

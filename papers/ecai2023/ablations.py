@@ -11,6 +11,7 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,17 +44,19 @@ def changed(plan: Plan) -> dict[str, Plan]:
         "trained on 30%": replace(plan, test_size=0.7),
         "C = 10": with_options(plan, C=10.0, propensity_C=10.0),
         "TM: alpha = .1": with_options(plan, only="TM", stratum_quantile=0.1),
+        "JOINT: by strength": with_options(plan, only="JOINT", orientation="auto"),
     }
 
 
-def with_options(plan: Plan, only: str | None = None, **options: float) -> Plan:
-    """The plan with other options of all methods that know them, or of one."""
-    methods = []
+def with_options(plan: Plan, only: str | None = None, **options: Any) -> Plan:
+    """The plan with other options of all methods that know them, or of one alone."""
+    methods = [m for m in plan.methods if m.told == "class"]
     for method in plan.methods:
+        if method in methods or only not in (None, method.name):
+            continue
         known = importable(method.estimator)().get_params()
-        new = {k: v for k, v in options.items() if k in known and only in (None, method.name)}
-        oracle = method.told == "class"
-        methods.append(method if oracle else replace(method, options=method.options | new))
+        new = {k: v for k, v in options.items() if k in known}
+        methods.append(replace(method, options=method.options | new))
     return replace(plan, methods=tuple(methods))
 
 
