@@ -18,7 +18,7 @@ class Orientation:
         What decided.
     gap : float
         How clearly: how far the exchanged solution lies below in log-likelihood (inf if it is
-        no optimum of its own), or how many standard errors apart the strengths are.
+        no optimum of its own), or by how many standard errors the outcome is the stronger.
     unit : {"log-likelihood", "standard errors"}
         That of the gap.
     clear : bool

@@ -245,7 +245,7 @@ def unclear(decided: Orientation) -> str:
     apart = (
         "their distance could not be computed"
         if np.isnan(decided.gap)
-        else f"{decided.gap:.1f} {decided.unit.replace('likelihood', 'likelihood units')} apart"
+        else f"{abs(decided.gap):.1f} {decided.unit.replace('likelihood', 'likelihood units')} apart"
     )
     return (
         "the model of the class and the model of the labelling may have changed places: the "

@@ -10,9 +10,10 @@ tell them apart, in the order in which it is asked:
 
 With features or an audit the exchanged pair is another point of the likelihood. It is climbed
 from there, the better of the two optima is kept, and the gap is how far, in log-likelihood, the
-other lies below. By assumption alone the gap is the difference of the two strengths in its
-standard errors; strength is the variance of a model's predictor over the rows, less what noise
-in its coefficients adds to it.
+other lies below. By assumption alone the stronger model is the outcome, the one whose predictor
+varies more over the rows. The gap is then the difference of the two variances, less what noise in
+the coefficients adds to them, in its standard errors. (The order itself is not corrected for noise:
+away from a maximum, after a few MM rounds, the correction takes too much from a strong model.)
 """
 
 from collections.abc import Callable
@@ -42,18 +43,16 @@ def orient(
     if not problem.symmetric:
         return _by_likelihood(problem, best, solve)
     beta, gamma = full(problem, best.theta)
-    dense = problem.outcome.size <= DENSE_LIMIT
-    z = strength_gap(problem, best.theta) if dense else np.nan
     if rule == "norm":
         in_order = larger_first(beta, gamma)
-    elif dense:
-        in_order = z >= 0
     else:
         in_order = variation(problem, beta) >= variation(problem, gamma)
-    clear = abs(z) >= CLEAR_STRENGTH and in_order == (z >= 0)
+    dense = problem.outcome.size <= DENSE_LIMIT
+    gap = (1 if in_order else -1) * strength_gap(problem, best.theta) if dense else np.nan
+    clear = gap >= CLEAR_STRENGTH
     other = exchanged(problem, best.theta)
     theta, other = (best.theta, other) if in_order else (other, best.theta)
-    decided = Orientation("norm", abs(z), "standard errors", clear, *full(problem, other))
+    decided = Orientation("norm", gap, "standard errors", clear, *full(problem, other))
     return best._replace(theta=theta), decided
 
 
