@@ -209,6 +209,28 @@ def test_a_flat_ridge_is_told_and_the_profile_is_wide():
     assert low >= s.mean()
 
 
+def test_false_labels_are_undone_when_their_rate_is_known(identified):
+    model, X, s, y = identified
+    rng = np.random.default_rng(0)
+    rate = 0.05
+    spoiled = np.where(~y & (rng.random(len(y)) < rate), 1, s)
+    result = infer(clone(model).fit(X, spoiled), X, spoiled)
+    found = result.sensitivity([0.0, rate])
+    assert found[0.0].value == pytest.approx(result.prevalence().value)
+    truth = infer(model, X, s).prevalence()
+    assert found[rate].low < truth.value < found[rate].high
+    again = clone(model).set_params(false_label_rate=rate).fit(X, spoiled)
+    c = infer(again, X, spoiled).label_frequency().value
+    assert spoiled.mean() == pytest.approx(c * found[rate].value + rate * (1 - found[rate].value))
+    audited = np.where(rng.random(len(y)) < 0.2, y, np.nan)  # labelled negatives among them
+    JointClassifier(false_label_rate=rate).fit(X, spoiled, audited_y=audited)
+    with pytest.raises(ValueError, match="give JointClassifier a false_label_rate"):
+        JointClassifier().fit(X, spoiled, audited_y=audited)
+    em = EMClassifier(max_iter=20000).fit(X, s)
+    with pytest.raises(TypeError, match="needs a JointClassifier; got EMClassifier"):
+        infer(em, X, s).sensitivity()
+
+
 def test_a_summary_prints_and_is_a_frame(identified):
     model, X, s, _ = identified
     frame = pd.DataFrame(X, columns=["age", "dose"])

@@ -91,7 +91,7 @@ def test_a_vague_belief_changes_little_and_a_firm_one_pulls(sample):
         ({"label_frequency": 0.1}, "between the share of labelled rows"),
         ({"prevalence": (0.4, -1)}, r"\(mean, sd\); got \(0.4, -1\)"),
         ({"prevalence": (0.4, 0.1, 0.1)}, r"\(mean, sd\); got"),
-        ({"prevalence": 0.5, "solver": "mm"}, "need solver='newton'"),
+        ({"prevalence": 0.5, "solver": "mm"}, r"need solver='newton'"),
     ],
 )
 def test_impossible_knowledge_is_refused(sample, options, message):

@@ -14,7 +14,7 @@ class Orientation:
 
     Parameters
     ----------
-    rule : {"features", "audit", "prevalence", "penalty", "norm"}
+    rule : {"features", "audit", "prevalence", "false labels", "penalty", "norm"}
         What decided.
     gap : float
         How clearly: how far the exchanged solution lies below in log-likelihood (inf if it is

@@ -148,6 +148,31 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
     return Loss2(value, d_a, d_b, h_aa, h_ab, h_bb)
 
 
+def noisy_double_logistic(
+    s: Floats, known: Floats, a: Floats, b: Floats, false_rate: float
+) -> Loss2:
+    """The same where negatives are labelled too, with a chance: no label is certain.
+
+    ``-log(y P(S=s | Y=1) + (1-y) P(S=s | Y=0))``; t is the share of the first term, and missing
+    information is t(1-t) times the outer product of (1, s - e).
+    """
+    y, e, is_known = sigmoid(a), sigmoid(b), ~np.isnan(known)
+    log_1 = y.log_p + np.where(s == 1, e.log_p, e.log_not_p)
+    log_0 = y.log_not_p + np.where(s == 1, np.log(false_rate), np.log1p(-false_rate))
+    together = np.logaddexp(log_1, log_0)
+    t = np.where(is_known, known, np.exp(log_1 - together))
+    value = np.where(is_known, -t * log_1 - (1 - t) * log_0, -together)
+    missing = np.where(is_known, 0.0, t * (1 - t))
+    return Loss2(
+        value,
+        d_a=y.p - t,
+        d_b=t * (e.p - s),
+        h_aa=y.p * y.not_p - missing,
+        h_ab=missing * (e.p - s),
+        h_bb=t * e.p * e.not_p - missing * (e.p - s) ** 2,
+    )
+
+
 def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
     """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
     e = sigmoid(b)

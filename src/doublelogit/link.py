@@ -8,6 +8,7 @@ exchange; the probit satisfies them.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from doublelogit.likelihood import (
     double_logistic_slopes,
     logistic,
     logistic_slope,
+    noisy_double_logistic,
 )
 
 LOG_ROOT_2PI = 0.5 * np.log(2 * np.pi)
@@ -76,26 +78,42 @@ def linked_logistic_slope(link: Link, a: Floats, target: Floats) -> Floats:
     return logistic_slope(z.value, target) * z.slope
 
 
-def linked_slopes(link: Link, s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
-    """:func:`double_logistic_slopes` of two linked predictors."""
-    if link is None:
-        return double_logistic_slopes(s, known, a, b)
-    z_a, z_b = link(a), link(b)
-    f = double_logistic_slopes(s, known, z_a.value, z_b.value)
-    return Slopes2(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
+@dataclass(frozen=True)
+class Response:
+    """How two predictors make the chance of a label: a link, and how often negatives get one."""
 
+    link: Link = None
+    false_rate: float = 0.0
 
-def linked_double(link: Link, s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
-    """:func:`double_logistic` of two linked predictors."""
-    if link is None:
+    def slopes(self, s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
+        """Loss of what was observed of a row, and its slopes."""
+        if self.false_rate > 0:
+            return Slopes2(*self.loss(s, known, a, b)[:3])
+        if self.link is None:
+            return double_logistic_slopes(s, known, a, b)
+        z_a, z_b = self.link(a), self.link(b)
+        f = double_logistic_slopes(s, known, z_a.value, z_b.value)
+        return Slopes2(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
+
+    def loss(self, s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+        """The same with the Hessian."""
+        if self.link is None:
+            return self._of_logits(s, known, a, b)
+        z_a, z_b = self.link(a), self.link(b)
+        f = self._of_logits(s, known, z_a.value, z_b.value)
+        return Loss2(
+            f.value,
+            f.d_a * z_a.slope,
+            f.d_b * z_b.slope,
+            f.h_aa * z_a.slope**2 + f.d_a * z_a.bend,
+            f.h_ab * z_a.slope * z_b.slope,
+            f.h_bb * z_b.slope**2 + f.d_b * z_b.bend,
+        )
+
+    def _of_logits(self, s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+        if self.false_rate > 0:
+            return noisy_double_logistic(s, known, a, b, self.false_rate)
         return double_logistic(s, known, a, b)
-    z_a, z_b = link(a), link(b)
-    f = double_logistic(s, known, z_a.value, z_b.value)
-    return Loss2(
-        f.value,
-        f.d_a * z_a.slope,
-        f.d_b * z_b.slope,
-        f.h_aa * z_a.slope**2 + f.d_a * z_a.bend,
-        f.h_ab * z_a.slope * z_b.slope,
-        f.h_bb * z_b.slope**2 + f.d_b * z_b.bend,
-    )
+
+
+PLAIN = Response()  # two logistic models, every label true

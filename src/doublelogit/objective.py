@@ -15,13 +15,7 @@ import numpy as np
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import Terms, cross, predictor, pull_back, sandwich, squares
 from doublelogit.likelihood import Loss2, Slopes2
-from doublelogit.link import (
-    Link,
-    linked_double,
-    linked_logistic,
-    linked_logistic_slope,
-    linked_slopes,
-)
+from doublelogit.link import PLAIN, Link, Response, linked_logistic, linked_logistic_slope
 from doublelogit.rows import Rows
 from doublelogit.solvers import First, Second
 
@@ -126,7 +120,7 @@ class DoubleLogisticObjective:
     n: float
     l2: float
     propensity_l2: float
-    link: Link = None
+    response: Response = PLAIN
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
         """(beta, gamma), each as short as its terms."""
@@ -161,13 +155,14 @@ class DoubleLogisticObjective:
 
     def first(self, theta: Floats) -> First:
         rows = self.rows
-        fn = partial(_double_first, self.link, *self.coefficients(theta))
+        fn = partial(_double_first, self.response, *self.coefficients(theta))
         sums = rows.total(fn, rows.s, rows.known, rows.weight)
         return penalised(self, theta, sums.value, self.gathered(sums.d_beta, sums.d_gamma))
 
     def second(self, theta: Floats) -> Second:
         rows = self.rows
-        fn = partial(_double_second, self.link, self.outcome, self.propensity, *self.split(theta))
+        terms = (self.outcome, self.propensity)
+        fn = partial(_double_second, self.response, *terms, *self.split(theta))
         sums = rows.total(fn, rows.s, rows.known, rows.weight)
         first = penalised(self, theta, sums.value, sums.grad)
         return Second(*first, sums.hess / self.n + np.diag(self.ridge))
@@ -191,14 +186,21 @@ def pulled_back(X: Matrix, f: Slopes2, weight: Floats) -> FirstOfTwo:
 
 
 def _double_first(
-    link: Link, beta: Floats, gamma: Floats, X: Matrix, s: Floats, known: Floats, weight: Floats
+    response: Response,
+    beta: Floats,
+    gamma: Floats,
+    X: Matrix,
+    s: Floats,
+    known: Floats,
+    weight: Floats,
 ) -> FirstOfTwo:
-    f = linked_slopes(link, s, known, predictor(X, beta), predictor(X, gamma))
-    return pulled_back(X, f, weight)
+    return pulled_back(
+        X, response.slopes(s, known, predictor(X, beta), predictor(X, gamma)), weight
+    )
 
 
 def _double_second(
-    link: Link,
+    response: Response,
     outcome: Terms,
     propensity: Terms,
     beta: Floats,
@@ -210,7 +212,7 @@ def _double_second(
 ) -> Second:
     Xa = outcome.select(X)
     Xb = Xa if propensity is outcome else propensity.select(X)
-    f: Loss2 = linked_double(link, s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    f: Loss2 = response.loss(s, known, predictor(Xa, beta), predictor(Xb, gamma))
     grad = np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
     H_ab = cross(Xa, weight * f.h_ab, Xb)
     hess = np.block(

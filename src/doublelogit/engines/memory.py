@@ -85,11 +85,14 @@ def memory_rows(
     *,
     weight: Floats | None = None,
     audited: Floats | None = None,
+    certain: bool = True,
     block_rows: int = 0,
 ) -> MemoryRows:
-    """Rows of plain arrays: labelled rows are known to be positive, audited ones as given."""
+    """Rows of plain arrays: audited ones as given, labelled ones positive if that is certain."""
     s = np.asarray(s, dtype=np.float64)
-    known = np.where(s == 1, 1.0, np.nan if audited is None else audited)
+    known = np.full(len(s), np.nan) if audited is None else np.array(audited, dtype=np.float64)
+    if certain:
+        known[s == 1] = 1.0
     weight = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
     return MemoryRows(X, s, known, weight, block_rows)
 

@@ -184,6 +184,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         t_x : ndarray of shape (n_samples,)
         """
         log_not_e = log_expit(-self._propensity_logit(X))
+        log_not_e = log_not_e - np.log1p(-getattr(self, "false_label_rate", 0.0))
         return positive_given_unlabelled(self.decision_function(X), log_not_e)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -243,8 +244,9 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
         check_weighted(s, weight, self.classes_)
-        audited = check_audited(audited_y, s)
-        return memory_rows(X, s, weight=weight, audited=audited)
+        certain = getattr(self, "false_label_rate", 0.0) == 0
+        audited = check_audited(audited_y, s, certain)
+        return memory_rows(X, s, weight=weight, audited=audited, certain=certain)
 
     def _problem(self, rows: MemoryRows) -> Problem:
         outcome, propensity = self._terms(rows)

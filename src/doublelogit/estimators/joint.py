@@ -60,6 +60,8 @@ class JointClassifier(AbstractPUClassifier):
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
         its standard deviation. One of them at most; it enters the likelihood.
+    false_label_rate : float, default=0.0
+        Chance of a negative to be labelled. 0: labelled rows are surely positive.
     C, propensity_C : float, default=1.0
         Inverse strength of the L2 penalty on the slopes, on the sum of the losses as in
         scikit-learn; ``np.inf`` for none.
@@ -122,6 +124,7 @@ class JointClassifier(AbstractPUClassifier):
         "link": [StrOptions(set(LINKS))],
         "prevalence": KNOWN,
         "label_frequency": KNOWN,
+        "false_label_rate": [Interval(Real, 0, 1, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -137,6 +140,7 @@ class JointClassifier(AbstractPUClassifier):
         link: str = "logit",
         prevalence: float | tuple[float, float] | None = None,
         label_frequency: float | tuple[float, float] | None = None,
+        false_label_rate: float = 0.0,
         C: float = 1.0,
         propensity_C: float = 1.0,
         outcome_features: Sequence[Any] | None = None,
@@ -155,6 +159,7 @@ class JointClassifier(AbstractPUClassifier):
         self.link = link
         self.prevalence = prevalence
         self.label_frequency = label_frequency
+        self.false_label_rate = false_label_rate
         self.C = C
         self.propensity_C = propensity_C
         self.outcome_features = outcome_features
@@ -200,7 +205,8 @@ class JointClassifier(AbstractPUClassifier):
 
     def _problem(self, rows: MemoryRows) -> Problem:
         known = belief(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
-        return replace(super()._problem(rows), belief=known)
+        rate = self.false_label_rate
+        return replace(super()._problem(rows), belief=known, false_label_rate=rate)
 
     def _check_orientation(self, problem: Problem) -> None:
         same_terms = problem.outcome is problem.propensity
@@ -213,9 +219,11 @@ class JointClassifier(AbstractPUClassifier):
                 "anything else tells them apart already; choose orientation='auto'",
             ),
         }
-        if self.solver == "mm" and not (problem.belief is None and problem.link is None):
+        plain = problem.belief is None and problem.link is None and not self.false_label_rate
+        if self.solver == "mm" and not plain:
             raise ValueError(
-                "prevalence, label_frequency and link='probit' need solver='newton'; got 'mm'."
+                "prevalence, label_frequency, false_label_rate and link='probit' need "
+                "solver='newton'; got 'mm'."
             )
         possible, need = told.get(self.orientation, (True, ""))
         if not possible:
@@ -240,12 +248,14 @@ def unclear(decided: Orientation) -> str:
         "audit": "the audited rows",
         "prevalence": "the prevalence given",
         "penalty": "the penalties",
+        "false labels": "the false labels",
         "norm": "the strengths of the two models",
     }[decided.rule]
+    unit = decided.unit.replace("likelihood", "likelihood units")
     apart = (
         "their distance could not be computed"
         if np.isnan(decided.gap)
-        else f"{abs(decided.gap):.1f} {decided.unit.replace('likelihood', 'likelihood units')} apart"
+        else f"{abs(decided.gap):.1f} {unit} apart"
     )
     return (
         "the model of the class and the model of the labelling may have changed places: the "

@@ -77,8 +77,11 @@ def check_weighted(s: Floats, weight: Floats | None, classes: NDArray[Any]) -> N
             )
 
 
-def check_audited(audited_y: Any, s: Floats) -> Floats | None:
-    """Known classes as 1.0, 0.0 or NaN; None if no row is audited."""
+def check_audited(audited_y: Any, s: Floats, certain: bool = True) -> Floats | None:
+    """Known classes as 1.0, 0.0 or NaN; None if no row is audited.
+
+    A labelled row that is negative is an error where labels are certain.
+    """
     if audited_y is None:
         return None
     try:
@@ -102,11 +105,12 @@ def check_audited(audited_y: Any, s: Floats) -> Floats | None:
             f"got {audited[wrong[0]]:g} in row {wrong[0]}."
         )
     clash = np.flatnonzero(known & (audited == 0) & (s == 1))
-    if len(clash):
+    if len(clash) and certain:
         raise ValueError(
             "a labelled row is positive, so audited_y may not call it negative; "
             f"got label 1 and audited_y 0 in row {clash[0]}"
-            + (f" and {len(clash) - 1} more." if len(clash) > 1 else ".")
+            + (f" and {len(clash) - 1} more" if len(clash) > 1 else "")
+            + ". If labels may be false, give JointClassifier a false_label_rate."
         )
     return audited if known.any() else None
 

@@ -15,7 +15,7 @@ import numpy as np
 from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.design import Terms, cross, predictor, sandwich
 from doublelogit.inference.binding import Fitted
-from doublelogit.link import Link, linked_slopes
+from doublelogit.link import Response
 from doublelogit.methods.orientation import inverse_information
 
 
@@ -30,14 +30,13 @@ def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
 
 def meat(fitted: Fitted) -> Floats:
     """Sum of the outer products of the rows' weighted scores."""
-    problem, rows = fitted.problem, fitted.problem.rows
-    fn = partial(_meat, problem.link, problem.outcome, problem.propensity, *_halves(fitted))
-    return rows.total(fn, rows.s, rows.known, rows.weight)
+    rows = fitted.problem.rows
+    return rows.total(partial(_meat, *_model(fitted)), rows.s, rows.known, rows.weight)
 
 
 def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
     """The same, of scores summed within clusters."""
-    problem, rows = fitted.problem, fitted.problem.rows
+    rows = fitted.problem.rows
     values, codes = np.unique(np.asarray(cluster), return_inverse=True)
     if len(codes) != len(rows.s):
         raise ValueError(
@@ -45,26 +44,26 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
         )
     if len(values) < 2:
         raise ValueError(f"cluster must name at least two clusters; got {values.tolist()}.")
-    fn = partial(
-        _cluster_scores, problem.link, problem.outcome, problem.propensity, *_halves(fitted)
-    )
-    scores = rows.total(partial(fn, len(values)), rows.s, rows.known, rows.weight, codes)
+    fn = partial(_cluster_scores, *_model(fitted), len(values))
+    scores = rows.total(fn, rows.s, rows.known, rows.weight, codes)
     return scores.T @ scores * (len(values) / (len(values) - 1))
 
 
 def row_scores(fitted: Fitted) -> Floats:
     """Weighted score of every row: its share of the gradient of the log-likelihood's sum."""
-    problem, rows = fitted.problem, fitted.problem.rows
-    fn = partial(_scores, problem.link, problem.outcome, problem.propensity, *_halves(fitted))
-    return rows.derive(fn, rows.s, rows.known, rows.weight)
+    rows = fitted.problem.rows
+    return rows.derive(partial(_scores, *_model(fitted)), rows.s, rows.known, rows.weight)
 
 
-def _halves(fitted: Fitted) -> tuple[Floats, Floats]:
-    return fitted.problem.likelihood.split(fitted.theta)
+def _model(fitted: Fitted) -> tuple[Response, Terms, Terms, Floats, Floats]:
+    """All that a row's score depends on."""
+    problem, likelihood = fitted.problem, fitted.problem.likelihood
+    terms = (problem.outcome, problem.propensity)
+    return (likelihood.response, *terms, *likelihood.split(fitted.theta))
 
 
 def _slopes(
-    link: Link,
+    response: Response,
     outcome: Terms,
     propensity: Terms,
     beta: Floats,
@@ -76,12 +75,12 @@ def _slopes(
     s, known, weight = columns
     Xa = outcome.select(X)
     Xb = Xa if propensity is outcome else propensity.select(X)
-    f = linked_slopes(link, s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    f = response.slopes(s, known, predictor(Xa, beta), predictor(Xb, gamma))
     return Xa, Xb, weight * f.d_a, weight * f.d_b
 
 
 def _meat(
-    link: Link,
+    response: Response,
     outcome: Terms,
     propensity: Terms,
     beta: Floats,
@@ -89,13 +88,13 @@ def _meat(
     X: Matrix,
     *columns: Floats,
 ) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(link, outcome, propensity, beta, gamma, X, *columns)
+    Xa, Xb, d_a, d_b = _slopes(response, outcome, propensity, beta, gamma, X, *columns)
     mixed = cross(Xa, d_a * d_b, Xb)
     return np.block([[sandwich(Xa, d_a**2), mixed], [mixed.T, sandwich(Xb, d_b**2)]])
 
 
 def _scores(
-    link: Link,
+    response: Response,
     outcome: Terms,
     propensity: Terms,
     beta: Floats,
@@ -103,7 +102,7 @@ def _scores(
     X: Matrix,
     *columns: Floats,
 ) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(link, outcome, propensity, beta, gamma, X, *columns)
+    Xa, Xb, d_a, d_b = _slopes(response, outcome, propensity, beta, gamma, X, *columns)
     parts = []
     for features, d in ((Xa, d_a), (Xb, d_b)):
         dense = features.toarray() if hasattr(features, "toarray") else features
@@ -112,7 +111,7 @@ def _scores(
 
 
 def _cluster_scores(
-    link: Link,
+    response: Response,
     outcome: Terms,
     propensity: Terms,
     beta: Floats,
@@ -124,7 +123,7 @@ def _cluster_scores(
     weight: Floats,
     codes: Ints,
 ) -> Floats:
-    scores = _scores(link, outcome, propensity, beta, gamma, X, s, known, weight)
+    scores = _scores(response, outcome, propensity, beta, gamma, X, s, known, weight)
     sums = np.zeros((n_clusters, scores.shape[1]))
     np.add.at(sums, codes, scores)
     return sums

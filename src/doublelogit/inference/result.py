@@ -5,9 +5,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from doublelogit._types import Floats
-from doublelogit.exceptions import WeakIdentificationWarning
+from doublelogit.exceptions import OrientationWarning, WeakIdentificationWarning
 from doublelogit.inference import shares
 from doublelogit.inference.binding import Fitted, bind
 from doublelogit.inference.bootstrap import bootstrap
@@ -53,6 +54,7 @@ def infer(
     Examples
     --------
     >>> import numpy as np
+    from sklearn.base import clone
     >>> from doublelogit import JointClassifier, infer
     >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(2000, 2))
@@ -170,6 +172,31 @@ class Inference:
     ) -> Any:
         """Number of positives among the unlabelled rows, with a prediction interval."""
         return self._shares("hidden positives", shares.hidden, by, level, method, options)
+
+    def sensitivity(self, rates: Any = (0.0, 0.001, 0.005, 0.01, 0.02)) -> dict[float, Estimate]:
+        """The prevalence if negatives were labelled too: false labels, S=1 with Y=0.
+
+        Parameters
+        ----------
+        rates : sequence of float
+            Chances of a negative to be labelled, whatever its features.
+
+        Returns
+        -------
+        prevalence : dict of Estimate, by rate
+        """
+        if "false_label_rate" not in self.model.get_params():
+            name = type(self.model).__name__
+            raise TypeError(f"sensitivity to false labels needs a JointClassifier; got {name}.")
+        found = {}
+        for rate in rates:
+            refitted = clone(self.model).set_params(false_label_rate=float(rate))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", OrientationWarning)  # the fit itself has shown it
+                refitted.fit(**self._data)
+            again = infer(refitted, **self._data, kind=self.kind, cluster=self._cluster)
+            found[float(rate)] = again.prevalence()
+        return found
 
     def diagnose(self, n_starts: int = 8) -> Diagnosis:
         """What in this fit may not be trusted; prints as sentences, ``plot()`` shows it."""

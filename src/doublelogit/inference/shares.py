@@ -46,9 +46,11 @@ def label_frequency(fitted: Fitted, inside: Floats) -> Share:
     rows, pi = fitted.problem.rows, prevalence(fitted, inside)
     w = rows.weight * inside
     mean_s = float(w @ rows.s / w.sum())
-    c = mean_s / pi.value
-    direct = (w * (rows.s - mean_s) / w.sum() - c * pi.direct) / pi.value
-    return Share(c, direct, -c * pi.gradient / pi.value)
+    # mean S = c pi + false (1 - pi)
+    false = fitted.problem.false_label_rate
+    above = (mean_s - false) / pi.value
+    direct = (w * (rows.s - mean_s) / w.sum() - above * pi.direct) / pi.value
+    return Share(false + above, direct, -above * pi.gradient / pi.value)
 
 
 def hidden(fitted: Fitted, inside: Floats) -> Share:
@@ -59,7 +61,8 @@ def hidden(fitted: Fitted, inside: Floats) -> Share:
     rows = fitted.problem.rows
     w = rows.weight * inside * (rows.s == 0)
     link, (a, b) = fitted.problem.link, fitted.predictors()
-    t = positive_given_label(rows.known, to_logit(link, a), to_logit(link, b))
+    logit_y = to_logit(link, a) - np.log1p(-fitted.problem.false_label_rate)
+    t = positive_given_label(rows.known, logit_y, to_logit(link, b))
     # logit t = logit y + log(1 - e); an audited class depends on no model
     bend = w * t * (1 - t) * np.isnan(rows.known)
     y, e = response(link, a), response(link, b)

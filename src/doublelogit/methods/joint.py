@@ -67,7 +67,7 @@ def starts(
     """
     first = start(problem, init)
     yield first
-    if n > 1:
+    if n > 1 and problem.false_label_rate == 0:  # EM takes labelled rows for positive
         rounds = em(problem, init=first, tol=0, max_iter=EM_ROUNDS)
         assert rounds.beta is not None
         assert rounds.gamma is not None

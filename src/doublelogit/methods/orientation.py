@@ -88,7 +88,9 @@ def _what_tells(problem: Problem) -> str:
         return "features"
     if problem.audited:
         return "audit"
-    return "penalty" if problem.belief is None else "prevalence"
+    if problem.belief is not None:
+        return "prevalence"
+    return "false labels" if problem.false_label_rate > 0 else "penalty"
 
 
 def strength_gap(problem: Problem, theta: Floats) -> float:

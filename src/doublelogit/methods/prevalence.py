@@ -62,14 +62,14 @@ class InformedObjective(DoubleLogisticObjective):
 def prevalence_first(model: DoubleLogisticObjective, theta: Floats) -> First:
     """The prevalence and its gradient in beta."""
     rows, terms, beta = model.rows, model.outcome, model.split(theta)[0]
-    sums = rows.total(partial(_first, model.link, terms.embed(beta)), rows.weight)
+    sums = rows.total(partial(_first, model.response.link, terms.embed(beta)), rows.weight)
     return First(sums.value / model.n, terms.take(sums.grad) / model.n)
 
 
 def prevalence_second(model: DoubleLogisticObjective, theta: Floats) -> Second:
     """The prevalence, its gradient and its Hessian in beta."""
     rows, beta = model.rows, model.split(theta)[0]
-    sums = rows.total(partial(_second, model.link, model.outcome, beta), rows.weight)
+    sums = rows.total(partial(_second, model.response.link, model.outcome, beta), rows.weight)
     return Second(sums.value / model.n, sums.grad / model.n, sums.hess / model.n)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, column_extremes, pull_back, squares_about
-from doublelogit.link import Link
+from doublelogit.link import Link, Response
 from doublelogit.methods.models import LogisticModel
 from doublelogit.methods.prevalence import Belief, InformedObjective
 from doublelogit.objective import DoubleLogisticObjective
@@ -21,7 +21,8 @@ class Problem:
 
     ``outcome`` and ``propensity`` default to all columns; penalties are ``l2/2 |w|^2`` on the
     sum of the losses; ``belief`` is what is known of the prevalence from elsewhere,
-    ``link`` the response function of both models.
+    ``link`` the response function of both models, ``false_label_rate`` the chance of a
+    negative to be labelled.
     """
 
     rows: Rows
@@ -31,6 +32,7 @@ class Problem:
     propensity: Terms = field(default=None)  # type: ignore[assignment]
     belief: Belief | None = None
     link: Link = None
+    false_label_rate: float = 0.0
 
     def __post_init__(self) -> None:
         everything = Terms(self.rows.n_features)
@@ -67,7 +69,8 @@ class Problem:
     def likelihood(self) -> DoubleLogisticObjective:
         """The penalised -Q_n of (beta, gamma)."""
         penalties = (self.l2, self.propensity_l2)
-        asked = (self.rows, self.outcome, self.propensity, self.n, *penalties, self.link)
+        response = Response(self.link, self.false_label_rate)
+        asked = (self.rows, self.outcome, self.propensity, self.n, *penalties, response)
         if self.belief is None:
             return DoubleLogisticObjective(*asked)
         return InformedObjective(*asked, belief=self.belief)
@@ -76,11 +79,12 @@ class Problem:
     def symmetric(self) -> bool:
         """Whether beta and gamma could change places unnoticed.
 
-        They cannot if their terms or penalties differ, an audited row tells them apart, or
-        something is known of the prevalence.
+        They cannot if their terms or penalties differ, an audited row tells them apart,
+        something is known of the prevalence, or negatives are labelled too.
         """
         same = self.outcome is self.propensity and self.l2 == self.propensity_l2
-        return same and not self.audited and self.belief is None
+        told = self.audited or self.belief is not None or self.false_label_rate > 0
+        return same and not told
 
     @cached_property
     def centre(self) -> Floats:
