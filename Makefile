@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test lint types contract test-src test-wheel slow bench optima orientation reproduce sweep report data clean
+.PHONY: help demo test lint types contract test-src test-wheel slow bench optima orientation coverage scar reproduce sweep report data clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,12 @@ optima: $(VENV)/.dev  ## Where JOINT, EM and TM end up on the bundled tables; wr
 
 orientation: $(VENV)/.dev  ## Which rule tells class from labelling best; writes benchmarks/results
 	$(BIN)/python benchmarks/orientation.py
+
+coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per design; benchmarks/results
+	$(BIN)/python benchmarks/coverage.py
+
+scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/results
+	$(BIN)/python benchmarks/scar.py
 
 reproduce: $(VENV)/.dev  ## The paper's experiments in both modes: hours, resumable; build/ecai2023
 	$(BIN)/doublelogit reproduce --mode as_published --out build/ecai2023

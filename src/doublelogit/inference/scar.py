@@ -135,12 +135,12 @@ def scar_test(
     Z = StandardScaler().fit_transform(X)
     if method in LIKELIHOOD:
         return _by_likelihood(Z, labels, method, n_resamples or 199, C, random_state, n_jobs)
-    c = label_frequency or _null_fit(Z, labels, C).c
+    c = label_frequency or null_fit(Z, labels, C).c
     return _by_resampling(Z, labels, method, c, n_resamples or 500, C, random_state)
 
 
 @dataclass(frozen=True)
-class _Null:
+class Null:
     """The fit with a constant propensity c."""
 
     problem: Problem
@@ -149,43 +149,50 @@ class _Null:
     value: float
 
 
-def _null_fit(X: Floats, s: Floats, C: float) -> _Null:
+def null_fit(X: Floats, s: Floats, C: float) -> Null:
+    """Maximum likelihood under SCAR."""
     rows = memory_rows(X, s)
     constant = Terms(X.shape[1], np.array([], dtype=int))
     problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
     fit = joint(problem, n_starts=1)
     assert fit.beta is not None
     assert fit.gamma is not None
-    return _Null(problem, fit.beta, float(expit(fit.gamma[-1])), fit.trace[-1])
+    return Null(problem, fit.beta, float(expit(fit.gamma[-1])), fit.trace[-1])
 
 
 def _by_likelihood(
     X: Floats, s: Floats, method: str, n: int, C: float, seed: int, n_jobs: int | None
 ) -> ScarTest:
-    null = _null_fit(X, s, C)
+    null = null_fit(X, s, C)
     s_x = null.c * expit(X @ null.beta[:-1] + null.beta[-1])
     seeds = np.random.SeedSequence(seed).spawn(n)
-    work = delayed(_drawn_statistic)
-    draws = np.array(Parallel(n_jobs=n_jobs)(work(X, s_x, method, C, child) for child in seeds))
-    statistic = _likelihood_statistic(X, s, method, C)
+    work = delayed(drawn_statistics)
+    both = Parallel(n_jobs=n_jobs)(work(X, s_x, C, child) for child in seeds)
+    draws = np.array([statistics[method] for statistics in both])
+    statistic = likelihood_statistics(X, s, C)[method]
     p = (1 + np.count_nonzero(draws >= statistic)) / (n + 1)
     return ScarTest(method, statistic, float(p), draws, null.c)
 
 
-def _drawn_statistic(
-    X: Floats, s_x: Floats, method: str, C: float, seed: np.random.SeedSequence
-) -> float:
+def drawn_statistics(
+    X: Floats, s_x: Floats, C: float, seed: np.random.SeedSequence
+) -> dict[str, float]:
+    """Both statistics of a sample drawn under the null."""
     rng = np.random.default_rng(seed)
     s = np.zeros(len(s_x))
     while not 0 < s.sum() < len(s):
         s = (rng.random(len(s_x)) < s_x).astype(np.float64)
     with threadpool_limits(1):
-        return _likelihood_statistic(X, s, method, C)
+        return likelihood_statistics(X, s, C)
 
 
-def _likelihood_statistic(X: Floats, s: Floats, method: str, C: float) -> float:
-    """Of the free fit, climbed from the null's maximum and from the naive start."""
-    null = _null_fit(X, s, C)
+def likelihood_statistics(X: Floats, s: Floats, C: float) -> dict[str, float]:
+    """Likelihood ratio and Wald statistic of the free fit.
+
+    It is climbed from the null's maximum, so that the ratio cannot be negative, and from the
+    naive start.
+    """
+    null = null_fit(X, s, C)
     problem = Problem(null.problem.rows, 1 / C, 1 / C)
     flat = np.append(np.zeros(X.shape[1]), logit(np.clip(null.c, 1e-6, 1 - 1e-6)))
     fits = [
@@ -193,11 +200,12 @@ def _likelihood_statistic(X: Floats, s: Floats, method: str, C: float) -> float:
         for start in (np.concatenate([null.beta, flat]), "naive")
     ]
     best = min(fits, key=lambda fit: fit.trace[-1])
-    if method == "lr":
-        return float(2 * problem.n * (null.value - best.trace[-1]))
     assert best.beta is not None
     assert best.gamma is not None
-    return _wald(problem, np.concatenate([best.beta, best.gamma]))
+    return {
+        "lr": float(2 * problem.n * (null.value - best.trace[-1])),
+        "wald": _wald(problem, np.concatenate([best.beta, best.gamma])),
+    }
 
 
 def _wald(problem: Problem, theta: Floats) -> float:
