@@ -16,13 +16,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from doublelogit import JointClassifier, WeakIdentificationWarning, infer
+from doublelogit.likelihood import sigmoid
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
 LEVEL = 0.95
+
+
+def chance(logit):
+    """The logistic function (scipy's does not travel to worker processes from a script)."""
+    return sigmoid(logit).p
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,8 @@ class Design:
         """X, s, audited classes."""
         beta, gamma = np.array(self.beta), np.array(self.gamma)
         X = rng.normal(size=(self.n, len(beta) - 1))
-        y = rng.random(self.n) < expit(X @ beta[:-1] + beta[-1])
-        s = (y & (rng.random(self.n) < expit(X @ gamma[:-1] + gamma[-1]))).astype(int)
+        y = rng.random(self.n) < chance(X @ beta[:-1] + beta[-1])
+        s = (y & (rng.random(self.n) < chance(X @ gamma[:-1] + gamma[-1]))).astype(int)
         audited = np.where(rng.random(self.n) < self.audited, y, np.nan)
         return X, s, audited if self.audited else None
 
@@ -60,7 +65,7 @@ class Design:
         if self.named:
             coefs = [np.append(c[:-1][c[:-1] != 0], c[-1]) for c in coefs]
         x = np.random.default_rng(0).normal(size=(1_000_000, len(self.beta) - 1))
-        pi = expit(x @ np.array(self.beta)[:-1] + self.beta[-1]).mean()
+        pi = chance(x @ np.array(self.beta)[:-1] + self.beta[-1]).mean()
         return np.concatenate(coefs), float(pi)
 
 
