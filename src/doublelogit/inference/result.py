@@ -54,7 +54,6 @@ def infer(
     Examples
     --------
     >>> import numpy as np
-    from sklearn.base import clone
     >>> from doublelogit import JointClassifier, infer
     >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(2000, 2))
