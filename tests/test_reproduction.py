@@ -187,6 +187,18 @@ def test_figures_are_written_twice_the_same_and_a_method_keeps_its_colour(rows, 
     order = ["ORACLE", "NAIVE", "MINE", "YOURS"]
     assert len({colour(method, order) for method in order}) == 4
     assert colour("TM", ["TM"]) == colour("TM", ["NAIVE", "MINE", "TM"]) == COLOURS["TM"]
+    assert colour("TRUTH", ["TRUTH", "MINE"]) == COLOURS["ORACLE"]
+
+
+def test_a_plan_may_call_its_oracle_and_scenarios_as_it_likes(path, tmp_path):
+    text = PLAN.replace('"ORACLE"', '"TRUTH"').replace("id = 1", "id = 7")
+    path.write_text(text)
+    plan, store = load_plan(path), Store(tmp_path / "named")
+    run(plan, "first", store, repetitions=1)
+    names = [figure.name for figure in figures(store.frame(), plan, "first")]
+    assert "effect_of_c_first" in names
+    table = next(result_tables(store.frame(), plan, "first"))
+    assert "TRUTH" in table.markdown
 
 
 def test_a_changed_setting_is_run_again_and_replaces_the_old_rows(path, tmp_path):

@@ -59,7 +59,8 @@ def figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:
     """All figures that the rows allow."""
     with mpl.rc_context(STYLE):
         rows = rows[rows["mode"] == mode]
-        cells, order = long(rows), [m.name for m in plan.methods_of(mode)]
+        cells, oracle = long(rows), plan.oracle(mode).name
+        order = [oracle, *(m.name for m in plan.methods_of(mode) if m.name != oracle)]
         artificial, tables = _kinds(plan, mode, set(rows["dataset"]))
         scenarios = {s.id: s.parameter for s in plan.scenarios}
         for scenario, parameter in scenarios.items():
@@ -75,15 +76,20 @@ def figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:
                 name = f"benchmark_{metric}_scenario{scenario}_{mode}"
                 yield Named(name, curves(here, panels, parameter, order))
         yield Named(f"loss_against_oracle_{mode}", loss(cells, plan, mode, order))
-        yield Named(f"effect_of_c_{mode}", effect_of_c(cells, order))
+        scar = cells[cells["scenario"] == min(scenarios)]
+        if scar["value"].nunique() > 1:
+            figure = effect_of_c(scar, order, scenarios[min(scenarios)])
+            yield Named(f"effect_of_c_{mode}", figure)
         if len(artificial) == 2:
-            figure = misspecification(cells, artificial, order)
+            figure = misspecification(scar, artificial, order)
             yield Named(f"misspecification_{mode}", figure)
         yield Named(f"time_{mode}", time_against_n(rows, plan, mode, order))
 
 
 def colour(method: str, order: list[str]) -> str:
-    """The colour of a method, also of one that the paper does not know."""
+    """The colour of a method, also of one that the paper does not know; the oracle comes first."""
+    if method == order[0] and method not in COLOURS:
+        return COLOURS["ORACLE"]
     others = [name for name in order if name not in COLOURS]
     return COLOURS[method] if method in COLOURS else SPARE[others.index(method) % len(SPARE)]
 
@@ -99,7 +105,7 @@ def curves(
     for ax, (dataset, metric) in zip(axes.flat, panels, strict=False):
         here = cells[(cells["dataset"] == dataset) & (cells["metric"] == metric)]
         for method in order:
-            if method == "ORACLE" and metric == "approximation_error":
+            if method == order[0] and metric == "approximation_error":
                 continue  # zero by definition, or the error of estimation alone
             _line(ax, here[here["method"] == method], "value", method, order)
         ax.set_title(dataset, fontsize=8, fontweight="bold")
@@ -114,7 +120,7 @@ def curves(
 
 def loss(cells: pd.DataFrame, plan: Plan, mode: str, order: list[str]) -> Figure:
     """Accuracy lost against the ORACLE on the same draws, per data set and scenario."""
-    oracle = plan.oracle(mode).name
+    oracle = order[0]
     lost = _lost(cells[cells["metric"] == "accuracy"], oracle)
     scenarios = sorted(lost["scenario"].unique())
     datasets = [d for d in plan.names(mode) if d in set(lost["dataset"])][::-1]
@@ -136,12 +142,11 @@ def loss(cells: pd.DataFrame, plan: Plan, mode: str, order: list[str]) -> Figure
     return figure
 
 
-def effect_of_c(cells: pd.DataFrame, order: list[str]) -> Figure:
-    """Accuracy lost against ORACLE and the error, over all data sets, against c."""
-    here = cells[cells["scenario"] == 1]
+def effect_of_c(here: pd.DataFrame, order: list[str], parameter: str) -> Figure:
+    """Accuracy lost against ORACLE and the error, over all data sets, against the parameter."""
     figure = Figure(figsize=(5.6, 2.7), layout="constrained")
     axes = figure.subplots(1, 2)
-    lost = _lost(here[here["metric"] == "accuracy"], "ORACLE").rename(columns={"lost": "y"})
+    lost = _lost(here[here["metric"] == "accuracy"], order[0]).rename(columns={"lost": "y"})
     error = here[here["metric"] == "approximation_error"].assign(y=lambda f: f["score"])
     labels = ("accuracy lost against ORACLE", "approximation error")
     for ax, frame, label in zip(axes, (lost, error), labels, strict=True):
@@ -149,19 +154,19 @@ def effect_of_c(cells: pd.DataFrame, order: list[str]) -> Figure:
             part = frame[frame["method"] == method].groupby(["dataset", "value"])["y"].mean()
             mean = part.groupby("value").mean()  # every data set counts the same
             ax.plot(mean.index, mean, color=colour(method, order), label=method)
-        ax.set_xlabel("label frequency $c$")
+        ax.set_xlabel("label frequency $c$" if parameter == "c" else parameter)
         ax.set_ylabel(label)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
     _legend(figure, axes[0], order)
     return figure
 
 
-def misspecification(cells: pd.DataFrame, datasets: list[str], order: list[str]) -> Figure:
+def misspecification(scar: pd.DataFrame, datasets: list[str], order: list[str]) -> Figure:
     """What a wrong response function costs: each method on both artificial sets."""
     figure = Figure(figsize=(5.6, 2.7), layout="constrained")
     axes = figure.subplots(1, 2)
     for ax, metric in zip(axes, LABELS, strict=True):
-        here = cells[(cells["metric"] == metric) & (cells["scenario"] == 1)]
+        here = scar[scar["metric"] == metric]
         means = here.groupby(["method", "dataset"])["score"].agg(["mean", "sem"])
         for method in order:
             if method not in means.index:
@@ -205,7 +210,7 @@ def _lost(cells: pd.DataFrame, oracle: str) -> pd.DataFrame:
 
 def _line(ax: Any, cells: pd.DataFrame, x: str, method: str, order: list[str]) -> None:
     mean = cells.groupby(x)["score"].agg(["mean", "sem"])
-    style = {"ls": "--", "lw": 1.0} if method == "ORACLE" else {}
+    style = {"ls": "--", "lw": 1.0} if method == order[0] else {}
     line_colour = colour(method, order)
     ax.plot(mean.index, mean["mean"], color=line_colour, label=method, **style)
     low, high = mean["mean"] - 2 * mean["sem"], mean["mean"] + 2 * mean["sem"]
