@@ -49,6 +49,7 @@ optima: $(VENV)/.dev  ## Where JOINT, EM and TM end up on the bundled tables; wr
 
 orientation: $(VENV)/.dev  ## Which rule tells class from labelling best; writes benchmarks/results
 	$(BIN)/python benchmarks/orientation.py
+	$(BIN)/python benchmarks/swaps.py
 
 coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per design; benchmarks/results
 	$(BIN)/python benchmarks/coverage.py

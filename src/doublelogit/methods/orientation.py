@@ -29,8 +29,8 @@ from doublelogit.methods.problem import Problem, full
 from doublelogit.rows import weighted_mean
 from doublelogit.solvers import Solution
 
-# An exchanged optimum this far below (e^-3: odds of one to twenty) is not a rival.
-CLEAR_LIKELIHOOD = 3.0
+# An exchanged optimum this far below in log-likelihood is not a rival.
+CLEAR_LIKELIHOOD = 2.0
 # Standard errors: in one of a thousand samples the weaker model looks stronger by this much.
 CLEAR_STRENGTH = 3.0
 SAME = 1e-6  # log-likelihood per row; solutions closer are one optimum
