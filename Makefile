@@ -57,19 +57,17 @@ coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per des
 scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/results
 	$(BIN)/python benchmarks/scar.py
 
-reproduce: $(VENV)/.dev  ## The paper's experiments in both modes: hours, resumable; build/ecai2023
-	$(BIN)/doublelogit reproduce --mode as_published --out build/ecai2023
-	$(BIN)/doublelogit reproduce --mode as_written --out build/ecai2023
+reproduce: $(VENV)/.dev  ## The paper's experiments: what papers/ecai2023 lacks is run; hours if it is empty
+	$(BIN)/doublelogit reproduce --mode as_published --out papers/ecai2023
+	$(BIN)/doublelogit reproduce --mode as_written --out papers/ecai2023
 
 sweep: $(VENV)/.dev  ## How near each penalty and stopping rule comes to the printed numbers
 	$(BIN)/doublelogit reproduce --plan papers/ecai2023/sweep.toml --out build/sweep
 	$(BIN)/python papers/ecai2023/report.py sweep build/sweep papers/ecai2023/sweep
 
-report: reproduce  ## Tables, figures and verdicts of papers/ecai2023 from those results
-	cp -r build/ecai2023/tables build/ecai2023/figures papers/ecai2023/
-	mkdir -p papers/ecai2023/results && cp build/ecai2023/results.parquet papers/ecai2023/results/
-	$(BIN)/python papers/ecai2023/report.py claims build/ecai2023 papers/ecai2023/claims
-	$(BIN)/python papers/ecai2023/report.py report build/ecai2023 papers/ecai2023
+report: reproduce  ## papers/ecai2023/REPORT.md and the verdicts on the paper's claims
+	$(BIN)/python papers/ecai2023/report.py claims papers/ecai2023 papers/ecai2023/claims
+	$(BIN)/python papers/ecai2023/report.py report papers/ecai2023 papers/ecai2023
 
 data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 	$(BIN)/python tools/build_benchmarks.py

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from claims import ACCURACY, ERROR, PRINTED, PU, claims
+from verdicts import ACCURACY, ERROR, PRINTED, PU, claims
 
 from doublelogit.experiments import Store
 from doublelogit.experiments.summary import average_ranks, summarise, time_shares
