@@ -88,6 +88,21 @@ def test_a_larger_audit_widens_the_gap():
     assert gaps[0] < gaps[1]
 
 
+def test_a_tie_is_no_certainty():
+    """Nearly equal penalties tell nothing: the order is by strength, and said to be unsure."""
+    X, _, s, b, g = sample(1, beta=2.0, gamma=1.0)
+    model, warned = fitted(X, s, propensity_C=1.001)
+    assert model.orientation_.rule == "penalty"
+    assert model.orientation_.gap < 0.1
+    assert warned
+    assert right(model, b, g) == right(fitted(X, s)[0], b, g)
+    nothing = np.full(len(s), np.nan)
+    nothing[np.flatnonzero(s == 0)[0]] = 0.0
+    weight = np.where(np.isnan(nothing), 1.0, 0.0)  # the one audited row does not count
+    model = JointClassifier().fit(X, s, audited_y=nothing, sample_weight=weight)
+    assert model.orientation_.rule == "norm"
+
+
 def test_the_exchanged_solution_is_kept():
     X, _, s, *_ = sample(0)
     model, _ = fitted(X, s)

@@ -134,6 +134,13 @@ def test_our_ranks_of_the_printed_means_are_the_printed_ranks():
     assert (both["rank"] - both["average_rank"]).abs().max() < 0.21
 
 
+def test_one_method_alone_has_no_second():
+    cells = long(scored(ORACLE=[0.9, 0.9], A=[0.5, 0.6]))
+    test = winner_against_second(cells[cells["metric"] == "accuracy"], "ORACLE")
+    assert (test.winner, test.second) == ("A", "")
+    assert np.isnan(test.p_value)
+
+
 def test_time_shares_add_up(rows):
     shares = time_shares(rows)
     assert shares["share"].sum() == pytest.approx(1)
@@ -192,6 +199,8 @@ def test_figures_are_written_twice_the_same_and_a_method_keeps_its_colour(rows, 
 
 def test_a_plan_may_call_its_oracle_and_scenarios_as_it_likes(path, tmp_path):
     text = PLAN.replace('"ORACLE"', '"TRUTH"').replace("id = 1", "id = 7")
+    truth = 'estimator = "sklearn.ensemble:RandomForestClassifier"\noptions = { random_state = 0 }'
+    text = text.replace('estimator = "doublelogit:NaiveClassifier"\ntold', f"{truth}\ntold")
     path.write_text(text)
     plan, store = load_plan(path), Store(tmp_path / "named")
     run(plan, "first", store, repetitions=1)
@@ -199,6 +208,19 @@ def test_a_plan_may_call_its_oracle_and_scenarios_as_it_likes(path, tmp_path):
     assert "effect_of_c_first" in names
     table = next(result_tables(store.frame(), plan, "first"))
     assert "TRUTH" in table.markdown
+    assert "r2_unpenalised" not in data_table(plan, "first").numbers
+
+
+def test_a_changed_oracle_changes_what_others_are_measured_against(path, tmp_path):
+    store = Store(tmp_path / "oracle")
+    run(load_plan(path), "first", store)
+    path.write_text(PLAN.replace('told = "class"', 'told = "class"\noptions = { C = 0.1 }'))
+    left = pending(load_plan(path), "first", store)
+    assert {m.name for t in left for m in t.methods if t.draw.dataset.name == "heart-c"} == {
+        "ORACLE",
+        "NAIVE",
+        "MINE",
+    }
 
 
 def test_a_changed_setting_is_run_again_and_replaces_the_old_rows(path, tmp_path):

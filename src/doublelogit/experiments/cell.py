@@ -53,7 +53,7 @@ def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[di
     for method in methods:
         told = data.y[train] if method.told == "class" else s
         measured = _measure(method, data.X, told, data.y, train, test, reference)
-        names = {"method": method.name, "parameters": parameters(draw, method)}
+        names = {"method": method.name, "parameters": parameters(draw, method, oracle)}
         results.append(common | names | measured)
     return results
 
@@ -65,14 +65,22 @@ def positive(model: Any, X: Floats) -> Floats:
     return np.asarray(model.predict_proba(X)[:, 1])
 
 
-def parameters(draw: Draw, method: Method) -> str:
+def parameters(draw: Draw, method: Method, oracle: Method) -> str:
     """All that a plan says of a cell beyond its key; a cell whose parameters change is run anew."""
+    dataset, scenario = draw.dataset, draw.scenario
     said = {
-        "dataset": [draw.dataset.load, draw.dataset.options, draw.dataset.reference],
-        "scenario": [draw.scenario.mechanism, draw.scenario.options, draw.scenario.features],
-        "method": [method.estimator, method.options],
+        "dataset": [dataset.load, dataset.options, dataset.seeded, dataset.reference],
+        "scenario": [
+            scenario.mechanism,
+            scenario.parameter,
+            scenario.options,
+            scenario.features,
+        ],
+        "method": [method.estimator, method.options, method.told],
         "plan": [draw.seed, draw.test_size],
     }
+    if dataset.reference == "oracle":  # what errors are measured against
+        said["oracle"] = [oracle.estimator, oracle.options]
     return json.dumps(said, sort_keys=True)
 
 

@@ -81,7 +81,7 @@ def pending(
     tasks = []
     for draw in plan.draws(mode, datasets, repetitions):
         key = draw.coordinates
-        left = tuple(m for m in methods if (*key, m.name, parameters(draw, m)) not in done)
+        left = tuple(m for m in methods if (*key, m.name, parameters(draw, m, oracle)) not in done)
         if left:
             tasks.append(Task(draw, left, oracle))
     return tasks

@@ -60,7 +60,10 @@ def winner_against_second(cells: pd.DataFrame, oracle: str) -> Test:
     sign = 1.0 if cells["metric"].iloc[0] == "accuracy" else -1.0
     wide = cells[cells["method"] != oracle].pivot(index=DRAW, columns="method", values="score")
     wide = wide.dropna() * sign
-    winner, second = wide.mean().sort_values(ascending=False, kind="stable").index[:2]
+    ranked = wide.mean().sort_values(ascending=False, kind="stable").index
+    if len(ranked) < 2:
+        return Test(ranked[0], "", np.nan, np.nan)
+    winner, second = ranked[:2]
     a, b = wide[winner].to_numpy(), wide[second].to_numpy()
     if len(a) < 2 or np.array_equal(a, b):
         return Test(winner, second, np.nan, np.nan)

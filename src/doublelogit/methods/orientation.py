@@ -33,7 +33,8 @@ from doublelogit.solvers import Solution
 CLEAR_LIKELIHOOD = 2.0
 # Standard errors: in one of a thousand samples the weaker model looks stronger by this much.
 CLEAR_STRENGTH = 3.0
-SAME = 1e-6  # log-likelihood per row; solutions closer are one optimum
+SAME = 1e-3  # of predictors; solutions closer are one optimum
+TIE = 0.1  # log-likelihood units that say nothing: the stronger model is the outcome then
 
 
 def orient(
@@ -76,11 +77,20 @@ def _by_likelihood(
     rival = solve(exchanged(problem, best.theta))
     best, rival = sorted((best, rival), key=lambda solution: solution.value)
     gap = problem.n * (rival.value - best.value)
-    # both starts in one optimum: the exchanged pair has none of its own
-    gap = np.inf if gap <= SAME * problem.n else gap
+    apart = np.abs(problem.likelihood.scale * (rival.theta - best.theta)).max()
+    if apart < SAME:  # both starts in one optimum: the exchanged pair has none of its own
+        gap = np.inf
+    elif gap < TIE and _stronger(problem, rival, best):
+        best, rival = rival, best
     clear = gap >= CLEAR_LIKELIHOOD
     rule = _what_tells(problem)
     return best, Orientation(rule, gap, "log-likelihood", clear, *full(problem, rival.theta))
+
+
+def _stronger(problem: Problem, one: Solution, other: Solution) -> bool:
+    """Whether the outcome of one varies more than that of the other."""
+    variations = [variation(problem, full(problem, solution.theta)[0]) for solution in (one, other)]
+    return problem.outcome is problem.propensity and variations[0] > variations[1]
 
 
 def _what_tells(problem: Problem) -> str:

@@ -100,15 +100,15 @@ class Problem:
     @cached_property
     def audited(self) -> bool:
         """Whether the class of some row is known other than by its label."""
-        return bool(self.rows.total(_audited, self.rows.s, self.rows.known))
+        return bool(self.rows.total(_audited, self.rows.s, self.rows.known, self.rows.weight))
 
 
 def _weight(_: Any, weight: Floats) -> float:
     return float(weight.sum())
 
 
-def _audited(_: Any, s: Floats, known: Floats) -> int:
-    return int(np.count_nonzero(~np.isnan(known) & (s == 0)))
+def _audited(_: Any, s: Floats, known: Floats, weight: Floats) -> int:
+    return int(np.count_nonzero(~np.isnan(known) & (s == 0) & (weight > 0)))
 
 
 def full(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
