@@ -231,6 +231,36 @@ def test_false_labels_are_undone_when_their_rate_is_known(identified):
         infer(em, X, s).sensitivity()
 
 
+def test_weights_that_count_rows_are_repeated_rows_for_shares_too(identified):
+    model, X, s, _ = identified
+    four = np.full(len(s), 4.0)
+    weighted = infer(clone(model).fit(X, s, sample_weight=four), X, s, sample_weight=four)
+    X4, s4 = np.repeat(X, 4, axis=0), np.repeat(s, 4)
+    repeated = infer(clone(model).fit(X4, s4), X4, s4)
+    for what in ("prevalence", "label_frequency", "hidden"):
+        assert getattr(weighted, what)().se == pytest.approx(getattr(repeated, what)().se, rel=1e-3)
+
+
+def test_what_is_believed_adds_its_own_uncertainty(identified):
+    model, X, s, _ = identified
+    believed = clone(model).set_params(prevalence=(0.5, 0.03)).fit(X, s)
+    free, told = infer(model, X, s).prevalence(), infer(believed, X, s).prevalence()
+    profiled = infer(believed, X, s).prevalence(method="profile")
+    assert told.se < free.se
+    assert told.high - told.low == pytest.approx(profiled.high - profiled.low, rel=0.2)
+
+
+def test_groups_without_unlabelled_rows_have_no_hidden_positives(identified):
+    model, X, s, _ = identified
+    by = np.where(s == 1, "labelled", "others")
+    hidden = infer(model, X, s).hidden(by=by)
+    assert (hidden["labelled"].value, hidden["labelled"].high) == (0.0, 0.0)
+    frequency = infer(model, X, s).label_frequency(by=by)["labelled"]
+    assert frequency.high <= 1
+    with pytest.raises(ValueError, match="got missing values"):
+        infer(model, X, s).prevalence(by=np.where(s == 1, 1.0, np.nan))
+
+
 def test_a_summary_prints_and_is_a_frame(identified):
     model, X, s, _ = identified
     frame = pd.DataFrame(X, columns=["age", "dose"])
@@ -271,7 +301,7 @@ def test_methods_without_a_likelihood_are_refused(identified):
         ({"kind": "hc7"}, "kind must be one of observed, robust, cluster; got 'hc7'"),
         ({"kind": "cluster"}, "needs cluster"),
         ({"cluster": np.zeros(1500)}, "at least two clusters"),
-        ({"cluster": np.zeros(3)}, "one value per row"),
+        ({"cluster": np.arange(3)}, "one value per row"),
     ],
 )
 def test_wrong_options_get_a_sentence(identified, options, message):

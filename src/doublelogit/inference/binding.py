@@ -13,11 +13,14 @@ from doublelogit.design import predictor
 from doublelogit.estimators import EMClassifier, JointClassifier
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.link import to_logit
+from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.problem import Problem, full, nearer_zero
 from doublelogit.solvers import largest
 
-# A gradient beyond: theta is no maximum of this likelihood, and its curvature says nothing.
-NOT_A_MAXIMUM = 1e-3
+# A gradient below is that of a fit that has converged; beyond, theta may be no maximum of this
+# likelihood, so that its curvature says nothing.
+STATIONARY = 1e-5
+NOT_A_MAXIMUM = 0.01  # units of twice the log-likelihood: a tenth of a standard error
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,16 @@ def bind(
     if shift is not None:
         beta, gamma = (np.append(c[:-1], c[-1] + shift @ c[:-1]) for c in (beta, gamma))
     theta = np.concatenate([problem.outcome.take(beta), problem.propensity.take(gamma)])
-    size = largest(problem.likelihood.first(theta).grad)
-    if size > NOT_A_MAXIMUM:
+    grad = problem.likelihood.first(theta).grad
+    # twice what the log-likelihood would gain by going on to the maximum
+    gain = problem.n**2 * grad @ inverse_information(problem, theta) @ grad
+    size = largest(grad)
+    if size > STATIONARY and gain > NOT_A_MAXIMUM:
         raise ValueError(
             "inference needs the rows of fit and a fit that has converged: the gradient of the "
-            f"mean log-likelihood of these rows at the model is {size:.2g}, and must be below "
-            f"{NOT_A_MAXIMUM:g}. Pass the same X, y, sample_weight and audited_y as to fit; if you "
-            "did, increase max_iter."
+            f"mean log-likelihood of these rows at the model is {size:.2g}, from which "
+            f"{gain / 2:.2g} of log-likelihood could be gained. Pass the same X, y, "
+            "sample_weight and audited_y as to fit; if you did, increase max_iter."
         )
     names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(rows.n_features)])
     return Fitted(problem, theta, shift, tuple(map(str, names)))
@@ -105,10 +111,10 @@ def _check_kind(model: AbstractPUClassifier) -> None:
     if not isinstance(model, JointClassifier | EMClassifier):
         raise TypeError(
             "standard errors need a maximum of the likelihood, which JointClassifier and "
-            f"EMClassifier find; got {name}. For other methods use method='bootstrap'."
+            f"EMClassifier find; got {name}. For other methods use doublelogit.inference.bootstrap."
         )
     if not hasattr(model, "coef_") or not hasattr(model, "propensity_coef_"):
         raise TypeError(
             f"standard errors need logistic models; this {name} has another classifier in the "
-            "place of one. Use method='bootstrap'."
+            "place of one. Use doublelogit.inference.bootstrap."
         )

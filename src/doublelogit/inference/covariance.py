@@ -17,6 +17,7 @@ from doublelogit.design import Terms, cross, predictor, sandwich
 from doublelogit.inference.binding import Fitted
 from doublelogit.link import Response
 from doublelogit.methods.orientation import inverse_information
+from doublelogit.methods.prevalence import prevalence_first
 
 
 def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
@@ -25,6 +26,9 @@ def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
     if kind == "observed":
         return inverse
     B = cluster_meat(fitted, cluster) if kind == "cluster" else meat(fitted)
+    pull = belief_score(fitted)
+    if pull is not None:  # what is believed may be wrong by its standard deviation
+        B = B + np.outer(pull, pull)
     return np.asarray(inverse @ B @ inverse)
 
 
@@ -34,19 +38,31 @@ def meat(fitted: Fitted) -> Floats:
     return rows.total(partial(_meat, *_model(fitted)), rows.s, rows.known, rows.weight)
 
 
+def check_clusters(cluster: Any, n: int) -> None:
+    """One cluster per row, and at least two of them."""
+    values = np.unique(np.asarray(cluster))
+    if len(np.asarray(cluster)) != n:
+        raise ValueError(f"cluster must have one value per row; got {len(cluster)} for {n} rows.")
+    if len(values) < 2:
+        raise ValueError(f"cluster must name at least two clusters; got {values.tolist()}.")
+
+
 def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
     """The same, of scores summed within clusters."""
     rows = fitted.problem.rows
     values, codes = np.unique(np.asarray(cluster), return_inverse=True)
-    if len(codes) != len(rows.s):
-        raise ValueError(
-            f"cluster must have one value per row; got {len(codes)} for {len(rows.s)} rows."
-        )
-    if len(values) < 2:
-        raise ValueError(f"cluster must name at least two clusters; got {values.tolist()}.")
     fn = partial(_cluster_scores, *_model(fitted), len(values))
     scores = rows.total(fn, rows.s, rows.known, rows.weight, codes)
     return scores.T @ scores * (len(values) / (len(values) - 1))
+
+
+def belief_score(fitted: Fitted) -> Floats | None:
+    """Change of the score when the believed prevalence moves by its standard deviation."""
+    problem = fitted.problem
+    if problem.belief is None:
+        return None
+    gradient = prevalence_first(problem.likelihood, fitted.theta).grad / problem.belief.sd
+    return np.append(gradient, np.zeros(problem.propensity.size))
 
 
 def row_scores(fitted: Fitted) -> Floats:

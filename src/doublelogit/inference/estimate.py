@@ -46,9 +46,13 @@ def of_share(
     name: str, value: float, se: float, level: float, method: str, total: float = 1.0
 ) -> Estimate:
     """An interval of a share of a total, symmetric on the logit scale."""
+    if total == 0:  # no row that could be one
+        return Estimate(name, 0.0, 0.0, 0.0, 0.0, level, method)
     share = value / total
-    if not 0 < share < 1:
-        return Estimate(name, value, se, value, value, level, method)
+    if not 0 < share < 1:  # a ratio of estimates may leave the range: no logit, so cut it off
+        reach = norm.ppf(0.5 + level / 2) * se
+        low, high = np.clip([value - reach, value + reach], 0.0, total)
+        return Estimate(name, value, se, float(low), float(high), level, method)
     # d logit(p) = dp / (p (1 - p))
     reach = norm.ppf(0.5 + level / 2) * (se / total) / (share * (1 - share))
     low, high = (float(expit(logit(share) + sign * reach)) * total for sign in (-1, 1))
@@ -58,5 +62,7 @@ def of_share(
 def of_draws(name: str, value: float, draws: Floats, level: float, method: str) -> Estimate:
     """A percentile interval of bootstrap draws."""
     tail = (1 - level) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return Estimate(name, value, float(draws.std(ddof=1)), float(low), float(high), level, method)
+    low, high = np.nanquantile(draws, [tail, 1 - tail])  # a small group may miss a resample
+    return Estimate(
+        name, value, float(np.nanstd(draws, ddof=1)), float(low), float(high), level, method
+    )

@@ -12,7 +12,7 @@ from doublelogit.exceptions import OrientationWarning, WeakIdentificationWarning
 from doublelogit.inference import shares
 from doublelogit.inference.binding import Fitted, bind
 from doublelogit.inference.bootstrap import bootstrap
-from doublelogit.inference.covariance import covariance
+from doublelogit.inference.covariance import check_clusters, covariance
 from doublelogit.inference.diagnosis import Diagnosis, diagnose
 from doublelogit.inference.estimate import Estimate, of_draws, of_share
 from doublelogit.inference.profile import Profile, profile
@@ -65,6 +65,7 @@ def infer(
     """
     if cluster is not None:
         kind = "cluster"
+        check_clusters(cluster, len(y))
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
     if kind == "cluster" and cluster is None:
@@ -211,7 +212,10 @@ class Inference:
         elif method == "bootstrap":
             found = self._bootstrapped(name, share, groups, level, options)
         else:
-            raise ValueError(f"method must be delta, profile or bootstrap; got {method!r}.")
+            raise ValueError(
+                f"method must be delta or bootstrap (profile: for the prevalence and the label "
+                f"frequency of all rows together); got {method!r}."
+            )
         return found[None] if by is None else found
 
     def _groups(self, by: Any) -> dict[Any, Floats]:
@@ -219,6 +223,8 @@ class Inference:
         if by is None:
             return {None: np.ones(n)}
         by = np.asarray(by)
+        if any(group is None or group != group for group in by.tolist()):
+            raise ValueError("by must name a group for every row; got missing values.")
         if len(by) != n:
             raise ValueError(f"by must have one value per row; got {len(by)} for {n} rows.")
         return {value: (by == value).astype(float) for value in np.unique(by).tolist()}
@@ -227,14 +233,23 @@ class Inference:
         rows, found = self._fitted.problem.rows, share(self._fitted, inside)
         if name == "hidden positives":
             V = covariance(self._fitted, self.kind, self._cluster)
-            variance = found.gradient @ V @ found.gradient + (found.direct**2).sum()
+            variance = found.gradient @ V @ found.gradient + self._summed(found.direct)
             total = float((rows.weight * inside * (rows.s == 0)).sum())
             return of_share(name, found.value, np.sqrt(variance), level, "delta method", total)
-        psi = shares.influence(self._fitted, found)
+        psi, from_belief = shares.influence(self._fitted, found)
+        se = float(np.sqrt(self._summed(psi) + from_belief**2))
+        return of_share(name, found.value, se, level, "delta method")
+
+    def _summed(self, psi: Floats) -> float:
+        """Variance of a sum of contributions: of counted rows, of weighted ones, of clusters."""
         if self.kind == "cluster":
             codes = np.unique(np.asarray(self._cluster), return_inverse=True)[1]
-            psi = np.asarray(np.bincount(codes, weights=psi), dtype=np.float64)
-        return of_share(name, found.value, float(np.sqrt((psi**2).sum())), level, "delta method")
+            sums = np.bincount(codes, weights=psi)
+            return float((sums**2).sum() * len(sums) / (len(sums) - 1))
+        weight = self._fitted.problem.rows.weight
+        # a row that counts w times is w rows, each with its share of the contribution
+        share = np.divide(psi**2, weight, out=np.zeros_like(psi), where=weight > 0)
+        return float(share.sum() if self.kind == "observed" else (psi**2).sum())
 
     def _bootstrapped(
         self, name: str, share: Any, groups: dict[Any, Floats], level: float, options: Any

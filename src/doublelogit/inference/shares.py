@@ -14,7 +14,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.design import Terms, pull_back
 from doublelogit.inference.binding import Fitted
-from doublelogit.inference.covariance import row_scores
+from doublelogit.inference.covariance import belief_score, row_scores
 from doublelogit.likelihood import positive_given_label
 from doublelogit.link import to_logit
 from doublelogit.methods.orientation import inverse_information
@@ -77,10 +77,12 @@ def hidden(fitted: Fitted, inside: Floats) -> Share:
     return Share(float(w @ t), w * np.sqrt(t * (1 - t)), gradient)
 
 
-def influence(fitted: Fitted, share: Share) -> Floats:
-    """Psi of every row."""
+def influence(fitted: Fitted, share: Share) -> tuple[Floats, float]:
+    """Psi of every row, and that of what is believed of the prevalence."""
     pull = inverse_information(fitted.problem, fitted.theta) @ share.gradient
-    return share.direct + row_scores(fitted) @ pull
+    believed = belief_score(fitted)
+    from_belief = 0.0 if believed is None else float(believed @ pull)
+    return share.direct + row_scores(fitted) @ pull, from_belief
 
 
 def _ratio(slope: Floats, size: Floats) -> Floats:
