@@ -196,6 +196,26 @@ def test_profile_and_delta_agree_where_the_sample_is_informative(identified):
     assert c.low < result.label_frequency().value < c.high
 
 
+def test_the_profile_holds_with_exact_knowledge_rare_classes_and_high_levels(identified):
+    model, X, s, _ = identified
+    exact = clone(model).set_params(prevalence=0.5).fit(X, s)
+    low, high = infer(exact, X, s).profile.interval()
+    assert 0.499 < low < 0.5 < high < 0.501
+    result = infer(model, X, s)
+    wide, wider = (result.prevalence(method="profile", level=p) for p in (0.99, 0.9999))
+    assert s.mean() < wider.low < wide.low < wide.high < wider.high < 1
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 1))
+    y = rng.random(40_000) < expit(X[:, 0] - 7)
+    s = (y & (rng.random(40_000) < 0.6)).astype(int)
+    audited = np.where(rng.random(40_000) < 0.5, y, np.nan)
+    model = JointClassifier(propensity_features=[], **FREE).fit(X, s, audited_y=audited)
+    rare = infer(model, X, s, audited_y=audited)
+    delta, profiled = rare.prevalence(), rare.prevalence(method="profile")
+    assert profiled.high < 2 * delta.high
+    assert profiled.low <= delta.value
+
+
 def test_a_flat_ridge_is_told_and_the_profile_is_wide():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

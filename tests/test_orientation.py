@@ -111,6 +111,7 @@ def test_the_exchanged_solution_is_kept():
     np.testing.assert_allclose(other.predict_label_proba(X), model.predict_label_proba(X))
     np.testing.assert_allclose(other.swapped().coef_, model.coef_)
     assert other.orientation_.gap == -model.orientation_.gap
+    assert not other.orientation_.clear
 
 
 def test_the_warning_says_what_to_supply():

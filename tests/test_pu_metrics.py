@@ -77,6 +77,8 @@ def test_scorers_work_in_grids_and_pipelines():
     model = JointClassifier(pos_label="yes", n_starts=1)
     grid = GridSearchCV(model, {"C": [0.01, 1.0]}, scoring=m.scorer(m.ipw_roc_auc), cv=2)
     assert 0.5 < grid.fit(X, s).best_score_ <= 1.2
+    alone = make_pipeline(model)
+    assert np.isfinite(cross_val_score(alone, X, s, scoring=m.scorer(m.ipw_recall), cv=2)).all()
     pipe = make_pipeline(StandardScaler(), model)
     for metric, options in ((m.ipw_precision_at_k, {"k": 20}), (m.ipw_lee_liu, {})):
         scores = cross_val_score(pipe, X, s, scoring=m.scorer(metric, **options), cv=2)

@@ -222,8 +222,8 @@ def scorer(metric: Callable[..., float], **options: Any) -> Callable[..., float]
     def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         s = np.asarray(y) == model.classes_[1]
         # a pipeline passes on what scikit-learn knows of, so ask its last step for the rest
-        head, last = (model[:-1], model[-1]) if hasattr(model, "steps") else (None, model)
-        Z = X if head is None else head.transform(X)
+        last = model[-1] if hasattr(model, "steps") else model
+        Z = model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X
         y_x, e_x = last.predict_positive(Z), last.predict_propensity(Z)
         given = y_x if ranks else y_x > 0.5
         return metric(s, given, e_x, sample_weight=sample_weight, **options)

@@ -160,7 +160,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         return np.asarray(expit(self._propensity_logit(X)))
 
     def predict_label_proba(self, X: Any) -> Floats:
-        """s(x) = P(S=1 | x) = y(x) e(x), the chance to be labelled.
+        """s(x) = P(S=1 | x) = y(x) e(x), the chance to be labelled (of negatives too, if told so).
 
         Parameters
         ----------
@@ -170,7 +170,8 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         s_x : ndarray of shape (n_samples,)
         """
-        return self.predict_positive(X) * self.predict_propensity(X)
+        y_x, false_rate = self.predict_positive(X), getattr(self, "false_label_rate", 0.0)
+        return y_x * self.predict_propensity(X) + (1 - y_x) * false_rate
 
     def predict_hidden(self, X: Any) -> Floats:
         """P(Y=1 | x, S=0), the chance that an unlabelled row is positive: the ranking score.

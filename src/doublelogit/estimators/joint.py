@@ -179,12 +179,17 @@ class JointClassifier(AbstractPUClassifier):
         """
         check_is_fitted(self)
         other, mine = copy(self), self.orientation_
+        if np.isinf(mine.gap):
+            raise ValueError(
+                f"there is no other solution: by {mine.rule} the exchanged models lead back to "
+                "this one."
+            )
         beta = np.append(self.coef_[0], self.intercept_)
         gamma = np.append(self.propensity_coef_[0], self.propensity_intercept_)
         other.coef_, other.intercept_ = mine.beta[None, :-1], mine.beta[-1:]
         other.propensity_coef_ = mine.gamma[None, :-1]
         other.propensity_intercept_ = mine.gamma[-1:]
-        other.orientation_ = replace(mine, gap=-mine.gap, beta=beta, gamma=gamma)
+        other.orientation_ = replace(mine, gap=-mine.gap, clear=False, beta=beta, gamma=gamma)
         return other
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:

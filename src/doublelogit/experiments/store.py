@@ -71,7 +71,9 @@ class Store:
         if not segments:
             return
         partial = self.table.with_suffix(".partial")
-        self.frame().to_parquet(partial, index=False)
+        self.frame().to_parquet(partial, index=False, compression="zstd")
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())  # before the segments go
         partial.replace(self.table)
         for path in segments:  # only now: a kill in between leaves duplicates, not holes
             path.unlink()

@@ -92,6 +92,12 @@ class Diagnosis:
     def _of_starts(self) -> str:
         other = self.start_drop > SAME_OPTIMUM
         n = len(self.start_drop)
+        if other[0]:
+            return (
+                f"ATTENTION  This is not the best fit: another start leads "
+                f"{self.start_drop[0]:.1f} log-likelihood units higher. Increase n_starts, or use "
+                "JointClassifier."
+            )
         if not other.any():
             return f"fine       All {n} starts lead to one optimum."
         near = self.start_drop[other].min()

@@ -14,14 +14,16 @@ from scipy.stats import chi2
 
 from doublelogit._types import Floats
 from doublelogit.inference.binding import Fitted
+from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.prevalence import Belief, prevalence_first
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import weighted_mean
 from doublelogit.solvers import trust_region
 
-STEP = 0.15  # of the logit of the prevalence, at most
+STEP = 0.15  # of the logit of the prevalence, at most; at most half a standard error, too
 FAR = 1.5  # walk on until the drop is so many times that of the interval asked for
 MOST = 60  # points on either side
+NEAR = 1e-3  # relative distance from a bound at which it counts as reached
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Profile:
     prevalence: Floats
     drop: Floats
     bounds: tuple[float, float]
+    ends: tuple[float, float]  # how far the walk went
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Prevalences that fit within the drop that a chi-square of one degree allows."""
@@ -38,10 +41,7 @@ class Profile:
         best = int(np.argmin(self.drop))
         low = _crossing(self.prevalence[best::-1], self.drop[best::-1], allowed)
         high = _crossing(self.prevalence[best:], self.drop[best:], allowed)
-        return (
-            self.bounds[0] if low is None else low,
-            self.bounds[1] if high is None else high,
-        )
+        return (self.ends[0] if low is None else low, self.ends[1] if high is None else high)
 
     def within(self, units: float = 2.0) -> tuple[float, float]:
         """Prevalences that fit within so many log-likelihood units of the best."""
@@ -55,30 +55,46 @@ def profile(fitted: Fitted, level: float = 0.95) -> Profile:
     bounds = (weighted_mean(rows, rows.s), 1.0)
     enough = FAR * chi2.ppf(level, 1) / 2
     here = problem.likelihood.first(fitted.theta).value
-    sides = [_walk(problem, fitted.theta, here, sign, bounds, enough) for sign in (-1, 1)]
+    step = _step(fitted)
+    sides = [_walk(problem, fitted.theta, here, s * step, bounds, enough) for s in (-1, 1)]
     centre = [(_prevalence(problem, fitted.theta), 0.0)]
     points = np.array(sorted(sides[0] + centre + sides[1]))
-    return Profile(points[:, 0], points[:, 1] - points[:, 1].min(), bounds)
+    low, high = points[0, 0], points[-1, 0]
+    ends = (
+        bounds[0] if low < bounds[0] * np.exp(2 * step) else low,
+        bounds[1] if 1 - high < 2 * NEAR else high,
+    )
+    return Profile(points[:, 0], points[:, 1] - points[:, 1].min(), bounds, ends)
+
+
+def _step(fitted: Fitted) -> float:
+    """Half a standard error of the logit of the prevalence, within reason."""
+    problem = fitted.problem
+    pi = prevalence_first(problem.likelihood, fitted.theta)
+    k = problem.outcome.size
+    V = inverse_information(problem, fitted.theta)[:k, :k]
+    se = float(np.sqrt(pi.grad @ V @ pi.grad)) / (pi.value * (1 - pi.value))
+    return float(np.clip(se / 2, 1e-5, STEP))
 
 
 def _walk(
     problem: Problem,
     theta: Floats,
     top: float,
-    sign: int,
+    step: float,
     bounds: tuple[float, float],
     enough: float,
 ) -> list[tuple[float, float]]:
     points: list[tuple[float, float]] = []
     pi = _prevalence(problem, theta)
     for _ in range(MOST):
-        target = float(expit(logit(pi) + sign * STEP))
-        if not bounds[0] + 1e-3 < target < bounds[1] - 1e-3:
+        target = float(expit(logit(pi) + step))
+        if target < bounds[0] * (1 + NEAR) or 1 - target < NEAR:
             break
         pulled = replace(problem, belief=_together(problem.belief, target, abs(target - pi) / 20))
         theta = trust_region(pulled.likelihood, theta, tol=1e-7, max_iter=100).theta
         attained = _prevalence(problem, theta)
-        if sign * (attained - pi) < abs(target - pi) / 100:
+        if np.sign(step) * (attained - pi) < abs(target - pi) / 100:
             break  # the likelihood cannot be moved further
         pi = attained
         drop = problem.n * (problem.likelihood.first(theta).value - top)

@@ -21,6 +21,7 @@ from doublelogit.inference.summary import Summary
 KINDS = ("observed", "robust", "cluster")
 # Beyond this standard error of logit(prevalence) the ridge bends before the Wald interval ends.
 WEAK = 0.5
+WALKED = 0.99  # level to which the profile is walked and kept
 
 
 def infer(
@@ -98,7 +99,7 @@ class Inference:
     @cached_property
     def profile(self) -> Profile:
         """Profile likelihood of the prevalence."""
-        return profile(self._fitted, 0.99)
+        return profile(self._fitted, WALKED)
 
     def summary(self, level: float = 0.95) -> Summary:
         """Coefficients of both models with standard errors, tests, intervals and odds ratios."""
@@ -117,6 +118,8 @@ class Inference:
         decided = getattr(self.model, "orientation_", None)
         if decided is not None and not decided.clear:
             notes.append("The two models may have changed places: see orientation_.")
+        if problem.link is not None:
+            notes.append("exp(coef) is no odds ratio here: the link is not the logit.")
         terms, coef = self._fitted.terms(), self.coefficients
         return Summary.of(terms, coef, self.covariance, heading, level, tuple(notes))
 
@@ -268,7 +271,8 @@ class Inference:
 
     def _profiled(self, level: float) -> Estimate:
         found = self._delta("prevalence", shares.prevalence, self._groups(None)[None], level)
-        low, high = self.profile.interval(level)
+        walked = self.profile if level <= WALKED else profile(self._fitted, level)
+        low, high = walked.interval(level)
         return Estimate("prevalence", found.value, found.se, low, high, level, "profile likelihood")
 
     def _warn_if_weak(self) -> None:
