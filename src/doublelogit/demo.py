@@ -24,6 +24,7 @@ from doublelogit.estimators import (
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
 )
+from doublelogit.exceptions import OrientationWarning
 from doublelogit.labelling import LogisticSar, draw
 from doublelogit.metrics import approximation_error
 
@@ -46,6 +47,16 @@ class Line(NamedTuple):
     prevalence: float
     seconds: float
     note: str = ""
+
+
+def _note(caught: list[warnings.WarningMessage]) -> str:
+    """What a fit warned of, in two words."""
+    said = {
+        ConvergenceWarning: "not converged",
+        OrientationWarning: "class and labelling hard to tell apart",
+    }
+    notes = [word for kind, word in said.items() if any(w.category is kind for w in caught)]
+    return f"  ({', '.join(notes)})" if notes else ""
 
 
 def demo(name: str = "spambase", g: float = 1.0, seed: int = 0) -> Iterator[str]:
@@ -84,7 +95,7 @@ def demo(name: str = "spambase", g: float = 1.0, seed: int = 0) -> Iterator[str]
 
 def _run(method: str, model: Any, X: Any, s: Any, X_test: Any, y_test: Any, reference: Any) -> Line:
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always")
         start = time.perf_counter()
         model.fit(X, s)
         seconds = time.perf_counter() - start
@@ -94,7 +105,7 @@ def _run(method: str, model: Any, X: Any, s: Any, X_test: Any, y_test: Any, refe
         approximation_error(model.predict_positive(X_test), reference),
         float(model.predict_positive(X).mean()),
         seconds,
-        "  (not converged)" if caught else "",
+        _note(caught),
     )
 
 
