@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plans import SMALL_PLAN
 
 from doublelogit.experiments import Store, load_plan, run
 from doublelogit.experiments.run import pending
@@ -16,39 +17,17 @@ from doublelogit.experiments.run import pending
 ROOT = Path(__file__).parent.parent
 PLAN = ROOT / "papers" / "ecai2023" / "plan.toml"
 
-SMALL = """
-name = "small"
-seed = 1
-test_size = 0.3
+SMALL = (
+    SMALL_PLAN
+    + """
 [repetitions]
 quick = 8
-[[datasets]]
-name = "diabetes"
-load = "doublelogit.datasets:load_benchmark"
-options = { name = "diabetes" }
-[[datasets]]
-name = "Artif1"
-load = "doublelogit.datasets:make_artif1"
-options = { n_samples = 300, n_features = 5 }
-seeded = true
-reference = "posterior"
-[[scenarios]]
-id = 1
-mechanism = "doublelogit.labelling:Scar"
-parameter = "c"
-values = [0.3, 0.7]
-[[methods]]
-name = "ORACLE"
-estimator = "doublelogit:NaiveClassifier"
-told = "class"
-[[methods]]
-name = "NAIVE"
-estimator = "doublelogit:NaiveClassifier"
 [[methods]]
 name = "TM"
 estimator = "doublelogit:TwoModelsClassifier"
 options = { tol = 0.0, max_iter = 5 }
 """
+)
 
 
 @pytest.fixture
@@ -72,11 +51,11 @@ def complete(plan, tmp_path):
 
 def test_a_run_has_one_row_per_cell(plan, complete):
     frame = complete.frame()
-    assert len(frame) == 2 * 2 * 8 * 3
+    assert len(frame) == 2 * 3 * 8 * 3
     assert (frame["status"] == "ok").all()
     assert frame["accuracy"].between(0.2, 1).all()
     assert not pending(plan, "quick", complete)
-    oracle = frame[(frame["method"] == "ORACLE") & (frame["dataset"] == "diabetes")]
+    oracle = frame[(frame["method"] == "ORACLE") & (frame["dataset"] == "heart-c")]
     assert (oracle["approximation_error"] < 1e-15).all()
 
 
@@ -154,7 +133,7 @@ def test_a_failing_cell_is_stored_with_its_reason_and_stops_nothing(tmp_path):
     path.write_text(
         SMALL.replace("tol = 0.0, max_iter = 5", "tol = -1.0")
         .replace("quick = 8", "quick = 1")
-        .replace("values = [0.3, 0.7]", "values = [0.5]")
+        .replace("values = [0.3, 0.5, 0.9]", "values = [0.5]")
     )
     store = Store(tmp_path / "failing")
     run(load_plan(path), "quick", store)
@@ -174,7 +153,7 @@ def test_progress_is_told_after_every_draw(plan, tmp_path):
         datasets=["Artif1"],
         progress=lambda done, total, rows: seen.append((done, total, len(rows))),
     )
-    assert seen == [(k, 16, 3) for k in range(1, 17)]
+    assert seen == [(k, 24, 3) for k in range(1, 25)]
 
 
 def test_the_plan_of_the_paper_has_its_data_sets_scenarios_and_methods():
@@ -209,5 +188,5 @@ def test_mistakes_in_a_plan_are_named(tmp_path, old, new, message):
 def test_unknown_modes_and_data_sets_are_named(plan):
     with pytest.raises(ValueError, match="mode must be among quick of the plan small; got slow"):
         plan.draws("slow")
-    with pytest.raises(ValueError, match=r"datasets must be among diabetes, Artif1 .*; got iris"):
+    with pytest.raises(ValueError, match=r"datasets must be among heart-c, Artif1 .*; got iris"):
         plan.draws("quick", ["iris"])

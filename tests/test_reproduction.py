@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plans import SMALL_PLAN
 from scipy import stats
 from typer.testing import CliRunner
 
 from doublelogit.cli import app
 from doublelogit.experiments import Store, load_plan, run
 from doublelogit.experiments.figures import COLOURS, colour, figures
-from doublelogit.experiments.run import pending
+from doublelogit.experiments.run import current, pending
 from doublelogit.experiments.summary import (
     average_ranks,
     long,
@@ -27,41 +28,19 @@ from doublelogit.experiments.summary import (
 )
 from doublelogit.experiments.tables import Printed, data_table, result_tables
 
-PLAN = """
-name = "small"
-seed = 1
-test_size = 0.3
+PLAN = (
+    SMALL_PLAN
+    + """
 [repetitions]
 first = 3
 [quick]
 repetitions = 1
 every = 2
-[[datasets]]
-name = "heart-c"
-load = "doublelogit.datasets:load_benchmark"
-options = { name = "heart-c" }
-[[datasets]]
-name = "Artif1"
-load = "doublelogit.datasets:make_artif1"
-options = { n_samples = 300, n_features = 4 }
-seeded = true
-reference = "posterior"
-[[scenarios]]
-id = 1
-mechanism = "doublelogit.labelling:Scar"
-parameter = "c"
-values = [0.3, 0.5, 0.9]
-[[methods]]
-name = "ORACLE"
-estimator = "doublelogit:NaiveClassifier"
-told = "class"
-[[methods]]
-name = "NAIVE"
-estimator = "doublelogit:NaiveClassifier"
 [[methods]]
 name = "MINE"
 estimator = "doublelogit:TwoModelsSimpleClassifier"
 """
+)
 
 
 @pytest.fixture
@@ -237,6 +216,14 @@ def test_a_changed_setting_is_run_again_and_replaces_the_old_rows(path, tmp_path
         index=["dataset", "value", "repetition"], columns="method", values="accuracy"
     )
     assert (scores["MINE"] == scores["NAIVE"]).all()
+
+
+def test_rows_of_a_method_that_the_plan_has_dropped_or_changed_are_not_shown(path, rows):
+    assert len(current(rows, load_plan(path), "first")) == len(rows)
+    path.write_text(PLAN.replace('"MINE"', '"OTHER"'))
+    assert set(current(rows, load_plan(path), "first")["method"]) == {"ORACLE", "NAIVE"}
+    path.write_text(PLAN.replace('TwoModelsSimpleClassifier"', 'NaiveClassifier"'))
+    assert set(current(rows, load_plan(path), "first")["method"]) == {"ORACLE", "NAIVE"}
 
 
 def test_a_row_says_what_it_was_made_with(rows):

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 from verdicts import ACCURACY, ERROR, PRINTED, PU, claims
 
-from doublelogit.experiments import Store
+from doublelogit.experiments import Store, load_plan
+from doublelogit.experiments.run import current
 from doublelogit.experiments.summary import average_ranks, summarise, time_shares
 from doublelogit.experiments.tables import markdown_table
 
@@ -127,8 +128,16 @@ def _by_strength(path: Path) -> str:
     return f"accuracy over all c: {parts}"
 
 
+def asked_for(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the paper's plan as it is now."""
+    plan = load_plan("ecai2023")
+    return pd.concat([current(rows, plan, mode) for mode in plan.modes])
+
+
 def main(what: str, results: str, out: str) -> None:
     rows, folder = Store(results).frame(), Path(out)
+    if what != "sweep":
+        rows = asked_for(rows)
     folder.mkdir(parents=True, exist_ok=True)
     if what == "report":
         (folder / "REPORT.md").write_text(report(rows, folder))

@@ -126,6 +126,10 @@ class DoubleLogisticObjective:
         """(beta, gamma), each as short as its terms."""
         return theta[: self.outcome.size], theta[self.outcome.size :]
 
+    def models(self, theta: Floats) -> "TwoModels":
+        """Both models at theta."""
+        return TwoModels(self.response, self.outcome, self.propensity, *self.split(theta))
+
     @cached_property
     def ridge(self) -> Floats:
         return np.concatenate(
@@ -160,9 +164,7 @@ class DoubleLogisticObjective:
         return penalised(self, theta, sums.value, self.gathered(sums.d_beta, sums.d_gamma))
 
     def second(self, theta: Floats) -> Second:
-        rows = self.rows
-        terms = (self.outcome, self.propensity)
-        fn = partial(_double_second, self.response, *terms, *self.split(theta))
+        rows, fn = self.rows, partial(_double_second, self.models(theta))
         sums = rows.total(fn, rows.s, rows.known, rows.weight)
         first = penalised(self, theta, sums.value, sums.grad)
         return Second(*first, sums.hess / self.n + np.diag(self.ridge))
@@ -199,23 +201,35 @@ def _double_first(
     )
 
 
+class TwoModels(NamedTuple):
+    """Both models with their coefficients, short: all that a row's loss depends on."""
+
+    response: Response
+    outcome: Terms
+    propensity: Terms
+    beta: Floats
+    gamma: Floats
+
+    def features(self, X: Matrix) -> tuple[Matrix, Matrix]:
+        """The columns of X that each model uses; one object where both use the same."""
+        Xa = self.outcome.select(X)
+        return Xa, (Xa if self.propensity is self.outcome else self.propensity.select(X))
+
+    def predictors(self, Xa: Matrix, Xb: Matrix) -> tuple[Floats, Floats]:
+        return predictor(Xa, self.beta), predictor(Xb, self.gamma)
+
+
+def four_blocks(Xa: Matrix, Xb: Matrix, h_aa: Floats, h_ab: Floats, h_bb: Floats) -> Floats:
+    """``sum_i z_i' h_i z_i`` of the 2 x 2 matrices h_i and z_i = ([x_a, 1], [x_b, 1])."""
+    mixed = cross(Xa, h_ab, Xb)
+    return np.block([[sandwich(Xa, h_aa), mixed], [mixed.T, sandwich(Xb, h_bb)]])
+
+
 def _double_second(
-    response: Response,
-    outcome: Terms,
-    propensity: Terms,
-    beta: Floats,
-    gamma: Floats,
-    X: Matrix,
-    s: Floats,
-    known: Floats,
-    weight: Floats,
+    models: TwoModels, X: Matrix, s: Floats, known: Floats, weight: Floats
 ) -> Second:
-    Xa = outcome.select(X)
-    Xb = Xa if propensity is outcome else propensity.select(X)
-    f: Loss2 = response.loss(s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    Xa, Xb = models.features(X)
+    f: Loss2 = models.response.loss(s, known, *models.predictors(Xa, Xb))
     grad = np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
-    H_ab = cross(Xa, weight * f.h_ab, Xb)
-    hess = np.block(
-        [[sandwich(Xa, weight * f.h_aa), H_ab], [H_ab.T, sandwich(Xb, weight * f.h_bb)]]
-    )
+    hess = four_blocks(Xa, Xb, weight * f.h_aa, weight * f.h_ab, weight * f.h_bb)
     return Second(float(weight @ f.value), grad, hess)

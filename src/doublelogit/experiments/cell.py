@@ -138,18 +138,23 @@ def _measure(
         seconds = time.perf_counter() - start
         y_x = positive(model, X[test])
         return {
-            "accuracy": float(((y_x > 0.5) == y[test]).mean()),
-            "approximation_error": approximation_error(y_x, reference[test]),
-            "prevalence": float(positive(model, X[train]).mean()),
+            "accuracy": _digits(((y_x > 0.5) == y[test]).mean()),
+            "approximation_error": _digits(approximation_error(y_x, reference[test])),
+            "prevalence": _digits(positive(model, X[train]).mean()),
             "n_iter": int(np.max(getattr(model, "n_iter_", -1))),
             "converged": bool(getattr(model, "converged_", True)),
-            "seconds": seconds,
+            "seconds": _digits(seconds),
             "status": "ok",
             "reason": "",
         }
     except Exception as error:  # a cell that fails must not stop the run, whatever the reason
         return {
-            "seconds": time.perf_counter() - start,
+            "seconds": _digits(time.perf_counter() - start),
             "status": "failed",
             "reason": f"{type(error).__name__}: {error}",
         }
+
+
+def _digits(value: float) -> float:
+    """As many digits as anyone reads: the others would be most of a store's bytes."""
+    return round(float(value), 6)

@@ -19,7 +19,7 @@ from rich.table import Table as Screen
 
 from doublelogit.experiments.figures import figures
 from doublelogit.experiments.plan import Plan, load_plan
-from doublelogit.experiments.run import pending, run
+from doublelogit.experiments.run import current, pending, run
 from doublelogit.experiments.store import Store
 from doublelogit.experiments.summary import average_ranks, summarise, time_shares
 from doublelogit.experiments.tables import data_table, result_tables
@@ -85,7 +85,7 @@ def reproduce(
                 f"kept in {store}; run the same command again to go on."
             )
             return False
-        rows = store.frame()
+        rows = current(store.frame(), plan, mode)
     write(rows, plan, mode, request.out, console)
     return True
 

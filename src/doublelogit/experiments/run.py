@@ -7,12 +7,13 @@ order or number of workers gives the same numbers.
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from doublelogit.experiments.cell import parameters, run_draw
 from doublelogit.experiments.plan import Draw, Method, Plan
-from doublelogit.experiments.store import Store
+from doublelogit.experiments.store import KEY, Store
 
 Rows = list[dict[str, Any]]
 COMPACT_EVERY = 5000  # draws: seldom enough to cost nothing, often enough to keep segments small
@@ -85,6 +86,19 @@ def pending(
         if left:
             tasks.append(Task(draw, left, oracle))
     return tasks
+
+
+def current(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
+    """The rows that the plan as it is now would make: a store may hold others, of earlier ones."""
+    oracle = plan.oracle(mode)
+    columns = [name for name in KEY if name != "repetition"] + ["parameters"]
+    wanted = [
+        (*draw.coordinates[:-1], method.name, parameters(draw, method, oracle))
+        for draw in plan.draws(mode, repetitions=1)
+        for method in plan.methods_of(mode)
+    ]
+    asked = pd.MultiIndex.from_tuples(wanted)
+    return rows[pd.MultiIndex.from_frame(rows[columns]).isin(asked)]
 
 
 def work(task: Task) -> Rows:

@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from doublelogit._types import Floats, Ints, Matrix
-from doublelogit.design import Terms, cross, predictor, sandwich
+from doublelogit.design import predictor
 from doublelogit.inference.binding import Fitted
-from doublelogit.link import Response
 from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.prevalence import prevalence_first
+from doublelogit.objective import TwoModels, four_blocks
 
 
 def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
@@ -35,7 +36,7 @@ def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
 def meat(fitted: Fitted) -> Floats:
     """Sum of the outer products of the rows' weighted scores."""
     rows = fitted.problem.rows
-    return rows.total(partial(_meat, *_model(fitted)), rows.s, rows.known, rows.weight)
+    return rows.total(partial(_meat, _models(fitted)), rows.s, rows.known, rows.weight)
 
 
 def check_clusters(cluster: Any, n: int) -> None:
@@ -51,7 +52,7 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
     """The same, of scores summed within clusters."""
     rows = fitted.problem.rows
     values, codes = np.unique(np.asarray(cluster), return_inverse=True)
-    fn = partial(_cluster_scores, *_model(fitted), len(values))
+    fn = partial(_cluster_scores, _models(fitted), len(values))
     scores = rows.total(fn, rows.s, rows.known, rows.weight, codes)
     return scores.T @ scores * (len(values) / (len(values) - 1))
 
@@ -65,73 +66,39 @@ def belief_score(fitted: Fitted) -> Floats | None:
     return np.append(gradient, np.zeros(problem.propensity.size))
 
 
-def row_scores(fitted: Fitted) -> Floats:
-    """Weighted score of every row: its share of the gradient of the log-likelihood's sum."""
+def score_along(fitted: Fitted, direction: Floats) -> Floats:
+    """Slope of every row's weighted log-likelihood along a direction of theta."""
     rows = fitted.problem.rows
-    return rows.derive(partial(_scores, *_model(fitted)), rows.s, rows.known, rows.weight)
+    fn = partial(_score_along, _models(fitted), direction)
+    return rows.derive(fn, rows.s, rows.known, rows.weight)
 
 
-def _model(fitted: Fitted) -> tuple[Response, Terms, Terms, Floats, Floats]:
-    """All that a row's score depends on."""
-    problem, likelihood = fitted.problem, fitted.problem.likelihood
-    terms = (problem.outcome, problem.propensity)
-    return (likelihood.response, *terms, *likelihood.split(fitted.theta))
+def _models(fitted: Fitted) -> TwoModels:
+    return fitted.problem.likelihood.models(fitted.theta)
 
 
 def _slopes(
-    response: Response,
-    outcome: Terms,
-    propensity: Terms,
-    beta: Floats,
-    gamma: Floats,
-    X: Matrix,
-    *columns: Floats,
+    models: TwoModels, X: Matrix, s: Floats, known: Floats, weight: Floats
 ) -> tuple[Matrix, Matrix, Floats, Floats]:
     """Features of both models and the rows' slopes, weighted."""
-    s, known, weight = columns
-    Xa = outcome.select(X)
-    Xb = Xa if propensity is outcome else propensity.select(X)
-    f = response.slopes(s, known, predictor(Xa, beta), predictor(Xb, gamma))
+    Xa, Xb = models.features(X)
+    f = models.response.slopes(s, known, *models.predictors(Xa, Xb))
     return Xa, Xb, weight * f.d_a, weight * f.d_b
 
 
-def _meat(
-    response: Response,
-    outcome: Terms,
-    propensity: Terms,
-    beta: Floats,
-    gamma: Floats,
-    X: Matrix,
-    *columns: Floats,
-) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(response, outcome, propensity, beta, gamma, X, *columns)
-    mixed = cross(Xa, d_a * d_b, Xb)
-    return np.block([[sandwich(Xa, d_a**2), mixed], [mixed.T, sandwich(Xb, d_b**2)]])
+def _meat(models: TwoModels, X: Matrix, *columns: Floats) -> Floats:
+    Xa, Xb, d_a, d_b = _slopes(models, X, *columns)
+    return four_blocks(Xa, Xb, d_a**2, d_a * d_b, d_b**2)
 
 
-def _scores(
-    response: Response,
-    outcome: Terms,
-    propensity: Terms,
-    beta: Floats,
-    gamma: Floats,
-    X: Matrix,
-    *columns: Floats,
-) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(response, outcome, propensity, beta, gamma, X, *columns)
-    parts = []
-    for features, d in ((Xa, d_a), (Xb, d_b)):
-        dense = features.toarray() if hasattr(features, "toarray") else features
-        parts += [-dense * d[:, None], -d[:, None]]
-    return np.hstack(parts)
+def _score_along(models: TwoModels, direction: Floats, X: Matrix, *columns: Floats) -> Floats:
+    Xa, Xb, d_a, d_b = _slopes(models, X, *columns)
+    beta, gamma = np.split(direction, [models.outcome.size])
+    return -d_a * predictor(Xa, beta) - d_b * predictor(Xb, gamma)
 
 
 def _cluster_scores(
-    response: Response,
-    outcome: Terms,
-    propensity: Terms,
-    beta: Floats,
-    gamma: Floats,
+    models: TwoModels,
     n_clusters: int,
     X: Matrix,
     s: Floats,
@@ -139,7 +106,11 @@ def _cluster_scores(
     weight: Floats,
     codes: Ints,
 ) -> Floats:
-    scores = _scores(response, outcome, propensity, beta, gamma, X, s, known, weight)
-    sums = np.zeros((n_clusters, scores.shape[1]))
-    np.add.at(sums, codes, scores)
-    return sums
+    Xa, Xb, d_a, d_b = _slopes(models, X, s, known, weight)
+    rows = np.arange(len(codes))
+    parts = []
+    for features, d in ((Xa, d_a), (Xb, d_b)):
+        gather = sparse.csr_array((-d, (codes, rows)), shape=(n_clusters, len(codes)))
+        sums = gather @ features
+        parts += [sums.toarray() if sparse.issparse(sums) else sums, gather.sum(axis=1)[:, None]]
+    return np.hstack(parts)

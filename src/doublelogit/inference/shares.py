@@ -14,7 +14,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.design import Terms, pull_back
 from doublelogit.inference.binding import Fitted
-from doublelogit.inference.covariance import belief_score, row_scores
+from doublelogit.inference.covariance import belief_score, score_along
 from doublelogit.likelihood import positive_given_label
 from doublelogit.link import to_logit
 from doublelogit.methods.orientation import inverse_information
@@ -82,7 +82,7 @@ def influence(fitted: Fitted, share: Share) -> tuple[Floats, float]:
     pull = inverse_information(fitted.problem, fitted.theta) @ share.gradient
     believed = belief_score(fitted)
     from_belief = 0.0 if believed is None else float(believed @ pull)
-    return share.direct + row_scores(fitted) @ pull, from_belief
+    return share.direct + score_along(fitted, pull), from_belief
 
 
 def _ratio(slope: Floats, size: Floats) -> Floats:

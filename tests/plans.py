@@ -1,0 +1,29 @@
+"""A small plan of experiments: tests add repetitions and a method of their own."""
+
+SMALL_PLAN = """
+name = "small"
+seed = 1
+test_size = 0.3
+[[datasets]]
+name = "heart-c"
+load = "doublelogit.datasets:load_benchmark"
+options = { name = "heart-c" }
+[[datasets]]
+name = "Artif1"
+load = "doublelogit.datasets:make_artif1"
+options = { n_samples = 300, n_features = 4 }
+seeded = true
+reference = "posterior"
+[[scenarios]]
+id = 1
+mechanism = "doublelogit.labelling:Scar"
+parameter = "c"
+values = [0.3, 0.5, 0.9]
+[[methods]]
+name = "ORACLE"
+estimator = "doublelogit:NaiveClassifier"
+told = "class"
+[[methods]]
+name = "NAIVE"
+estimator = "doublelogit:NaiveClassifier"
+"""
