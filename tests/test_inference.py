@@ -11,11 +11,15 @@ from sklearn.base import clone
 from doublelogit import (
     EMClassifier,
     JointClassifier,
+    NaiveClassifier,
     TwoModelsClassifier,
     WeakIdentificationWarning,
     infer,
 )
+from doublelogit.exceptions import BootstrapWarning
+from doublelogit.inference import bootstrap
 from doublelogit.inference.binding import bind
+from doublelogit.inference.estimate import check_level
 from doublelogit.inference.profile import profile
 
 FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}
@@ -328,3 +332,40 @@ def test_wrong_options_get_a_sentence(identified, options, message):
     model, X, s, _ = identified
     with pytest.raises(ValueError, match=message):
         _ = infer(model, X, s, **options).covariance
+
+
+@pytest.mark.parametrize("level", [95, 0.0, 1.0])
+def test_a_level_is_a_probability(level):
+    with pytest.raises(ValueError, match=r"level must be between 0 and 1.*got"):
+        check_level(level)
+
+
+def fails_half_of_the_time(_, weight):
+    if weight[0] > 0:
+        raise ValueError("the first row was drawn")
+    return weight.sum()
+
+
+def test_resamples_that_fail_are_counted(sample):
+    model = NaiveClassifier()
+    with pytest.raises(ValueError, match="resamples could not be fitted: the first row was drawn"):
+        bootstrap(model, sample.X, sample.s, fails_half_of_the_time, n_resamples=20)
+    weight = np.where(np.arange(len(sample.s)) == 0, 0.0, 1.0)
+    whole = bootstrap(
+        model, sample.X, sample.s, fails_half_of_the_time, n_resamples=5, sample_weight=weight
+    )
+    assert whole.shape == (5, 1)
+    with pytest.raises(ValueError, match="got one class"):
+        bootstrap(model, sample.X, 0 * sample.s, fails_half_of_the_time)
+
+
+def fails_seldom(_, weight):
+    if weight[0] > 2:
+        raise ValueError("the first row was drawn three times")
+    return weight.sum()
+
+
+def test_a_few_failed_resamples_are_left_out_with_a_warning(sample):
+    with pytest.warns(BootstrapWarning, match="They were left out"):
+        draws = bootstrap(NaiveClassifier(), sample.X, sample.s, fails_seldom, n_resamples=40)
+    assert 35 <= len(draws) < 40

@@ -13,5 +13,9 @@ class OrientationWarning(UserWarning):
     """Nothing tells the model of the class from the model of the label clearly enough."""
 
 
+class BootstrapWarning(UserWarning):
+    """Some resamples could not be fitted and were left out."""
+
+
 class WeakIdentificationWarning(UserWarning):
     """The labels hardly determine the prevalence, so that an interval is not to be relied on."""

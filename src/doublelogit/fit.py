@@ -58,13 +58,15 @@ def shifted(fit: PUFit, shift: Floats | None) -> PUFit:
     """The fit of features x, given the fit of x - shift: the intercepts move, no slope does."""
     if shift is None:
         return fit
-
-    def moved(coef: Floats) -> Floats:
-        return np.append(coef[:-1], coef[-1] - shift @ coef[:-1])
-
     names = ("beta", "gamma", "alpha")
-    coefs: dict[str, Any] = {n: moved(c) for n in names if (c := getattr(fit, n)) is not None}
+    found = {name: getattr(fit, name) for name in names}
+    coefs: dict[str, Any] = {n: moved(c, shift) for n, c in found.items() if c is not None}
     other = fit.orientation
     if other is not None:
-        other = replace(other, beta=moved(other.beta), gamma=moved(other.gamma))
+        other = replace(other, beta=moved(other.beta, shift), gamma=moved(other.gamma, shift))
     return replace(fit, orientation=other, **coefs)
+
+
+def moved(coef: Floats, shift: Floats | None) -> Floats:
+    """Coefficients of features x, given those of x - shift."""
+    return coef if shift is None else np.append(coef[:-1], coef[-1] - shift @ coef[:-1])

@@ -236,6 +236,8 @@ def _weights(
 ) -> tuple[Floats, Floats]:
     """Weight of every row, and how many positives it stands for."""
     s, e_x = _same_length(s=s, e_x=np.broadcast_to(np.asarray(e_x, dtype=float), np.shape(s)))
+    if not np.isin(s, (0.0, 1.0)).all():
+        raise ValueError(f"s must be 1 (labelled) or 0; got {s[~np.isin(s, (0.0, 1.0))][0]:g}.")
     if not ((e_x >= 0) & (e_x <= 1)).all():
         raise ValueError(f"e_x must lie between 0 and 1; got {e_x.min():.3g} to {e_x.max():.3g}.")
     weight = np.ones(len(s)) if sample_weight is None else _vector("sample_weight", sample_weight)

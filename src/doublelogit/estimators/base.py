@@ -80,10 +80,10 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         self._validate_params()
         rows = self._rows(X, y, sample_weight, audited_y)
-        problem, shift = nearer_zero(self._problem(rows))
+        problem = nearer_zero(self._problem(rows))
         result = self._fit(problem, X)
         self._warn(problem.rows, result)
-        self._store(shifted(result, shift))
+        self._store(shifted(result, problem.shift))
         return self
 
     @abstractmethod

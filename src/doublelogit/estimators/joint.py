@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
-from doublelogit.estimators.validation import belief
+from doublelogit.estimators.validation import beliefs
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.fit import Orientation, PUFit
 from doublelogit.link import LINKS
@@ -209,9 +209,9 @@ class JointClassifier(AbstractPUClassifier):
         )
 
     def _problem(self, rows: MemoryRows) -> Problem:
-        known = belief(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
         rate = self.false_label_rate
-        return replace(super()._problem(rows), belief=known, false_label_rate=rate)
+        known = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s), rate)
+        return replace(super()._problem(rows), beliefs=known, false_label_rate=rate)
 
     def _check_orientation(self, problem: Problem) -> None:
         same_terms = problem.outcome is problem.propensity
@@ -224,7 +224,7 @@ class JointClassifier(AbstractPUClassifier):
                 "anything else tells them apart already; choose orientation='auto'",
             ),
         }
-        plain = problem.belief is None and problem.link is None and not self.false_label_rate
+        plain = not problem.beliefs and problem.link is None and not self.false_label_rate
         if self.solver == "mm" and not plain:
             raise ValueError(
                 "prevalence, label_frequency, false_label_rate and link='probit' need "

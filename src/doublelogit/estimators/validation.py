@@ -11,7 +11,8 @@ from sklearn.utils.validation import column_or_1d
 
 from doublelogit._types import Floats, Ints
 from doublelogit.exceptions import LabelOrderWarning
-from doublelogit.methods.prevalence import Belief
+from doublelogit.methods.belief import Belief
+from doublelogit.methods.prevalence import prevalence_at
 
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
@@ -153,35 +154,36 @@ def listed(values: Any, most: int = 8) -> str:
     return shown + (f", ... ({len(values)} in all)" if len(values) > most else "")
 
 
-EXACT = 1e-4  # a number without uncertainty is taken to be known to this
+EXACT = 1e-5  # a number without uncertainty is taken to be known to this
 
 
-def belief(prevalence: Any, label_frequency: Any, mean_s: float) -> Belief | None:
-    """What is believed of the prevalence, told directly or by the label frequency.
-
-    With c = P(S=1) / P(Y=1) a label frequency is a prevalence of mean S / c.
-    """
+def beliefs(
+    prevalence: Any, label_frequency: Any, mean_s: float, false_rate: float = 0.0
+) -> tuple[Belief, ...]:
+    """What a user says is known of the prevalence or of the label frequency."""
     if prevalence is not None and label_frequency is not None:
         raise ValueError(
             "prevalence and label_frequency say the same thing twice (their product is the share "
             f"of labelled rows); give one. Got {prevalence!r} and {label_frequency!r}."
         )
+    least = prevalence_at(1.0, mean_s, false_rate)
     if prevalence is not None:
         mean, sd = _mean_and_sd("prevalence", prevalence)
-    elif label_frequency is not None:
-        c, sd_c = _mean_and_sd("label_frequency", label_frequency)
-        mean, sd = mean_s / c, mean_s / c**2 * sd_c
-    else:
-        return None
-    if not mean_s <= mean <= 1:
-        what, got = ("prevalence", prevalence)
-        if label_frequency is not None:
-            what, got = f"label_frequency (a prevalence of {mean:.3g})", label_frequency
-        raise ValueError(
-            f"{what} must leave the prevalence between the share of labelled rows, {mean_s:.3g}, "
-            f"and 1; got {got!r}."
-        )
-    return Belief(mean, max(sd, EXACT))
+        if not least <= mean:
+            raise ValueError(
+                f"prevalence must not be below what the labelled rows prove, {least:.3g}; "
+                f"got {prevalence!r}."
+            )
+        return (Belief(mean, max(sd, EXACT)),)
+    if label_frequency is not None:
+        c, sd = _mean_and_sd("label_frequency", label_frequency)
+        if not c > false_rate or prevalence_at(c, mean_s, false_rate) > 1:
+            raise ValueError(
+                f"label_frequency must be at least the share of labelled rows, {mean_s:.3g}, or "
+                f"the prevalence would exceed 1; got {label_frequency!r}."
+            )
+        return (Belief(c, max(sd, EXACT), "label frequency"),)
+    return ()
 
 
 def _mean_and_sd(name: str, given: Any) -> tuple[float, float]:

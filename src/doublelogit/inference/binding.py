@@ -12,6 +12,7 @@ from doublelogit._types import Floats
 from doublelogit.design import predictor
 from doublelogit.estimators import EMClassifier, JointClassifier
 from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.fit import moved
 from doublelogit.link import to_logit
 from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.problem import Problem, full, nearer_zero
@@ -27,12 +28,11 @@ NOT_A_MAXIMUM = 0.01  # units of twice the log-likelihood: a tenth of a standard
 class Fitted:
     """The maximum of a likelihood, in the coordinates in which it was found.
 
-    ``shift`` is what was subtracted from the features; slopes are the same, intercepts move.
+    Where the problem was shifted, slopes are the same and intercepts move.
     """
 
     problem: Problem
     theta: Floats
-    shift: Floats | None
     feature_names: tuple[str, ...]
 
     @property
@@ -68,11 +68,11 @@ class Fitted:
         """Matrix that takes theta to coefficients of the features as they were given."""
         k = len(self.theta)
         matrix = np.eye(k)
-        if self.shift is not None:
+        if self.problem.shift is not None:
             start = 0
             for terms in (self.problem.outcome, self.problem.propensity):
                 end = start + terms.size - 1
-                matrix[end, start:end] = -terms.take(np.append(self.shift, 0.0))[:-1]
+                matrix[end, start:end] = -terms.take(np.append(self.problem.shift, 0.0))[:-1]
                 start = end + 1
         return matrix
 
@@ -85,11 +85,11 @@ def bind(
     _check_kind(model)
     twin = copy(model)  # validation stores what it learns of X: not in the user's model
     rows = twin._rows(X, y, sample_weight, audited_y)
-    problem, shift = nearer_zero(twin._problem(rows))
+    problem = nearer_zero(twin._problem(rows))
     beta = np.append(model.coef_[0], model.intercept_)
     gamma = np.append(model.propensity_coef_[0], model.propensity_intercept_)
-    if shift is not None:
-        beta, gamma = (np.append(c[:-1], c[-1] + shift @ c[:-1]) for c in (beta, gamma))
+    if problem.shift is not None:
+        beta, gamma = (moved(coef, -problem.shift) for coef in (beta, gamma))
     theta = np.concatenate([problem.outcome.take(beta), problem.propensity.take(gamma)])
     grad = problem.likelihood.first(theta).grad
     # twice what the log-likelihood would gain by going on to the maximum
@@ -103,7 +103,7 @@ def bind(
             "sample_weight and audited_y as to fit; if you did, increase max_iter."
         )
     names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(rows.n_features)])
-    return Fitted(problem, theta, shift, tuple(map(str, names)))
+    return Fitted(problem, theta, tuple(map(str, names)))
 
 
 def _check_kind(model: AbstractPUClassifier) -> None:

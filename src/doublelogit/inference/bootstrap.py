@@ -9,6 +9,9 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from doublelogit._types import Floats, Ints
+from doublelogit.exceptions import BootstrapWarning
+
+TOLERATED = 0.1  # share of resamples that may fail: more would choose which samples are seen
 
 Statistic = Callable[[Any, Floats], Floats]
 
@@ -49,16 +52,31 @@ def bootstrap(
     Returns
     -------
     draws : ndarray of shape (n_resamples, ...)
+        Without the resamples that could not be fitted, of which a warning tells.
     """
     n = len(y)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     codes: Ints = np.arange(n) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     seeds = np.random.SeedSequence(random_state).spawn(n_resamples)
     work = delayed(_one)
+    if len(np.unique(np.asarray(y)[weight > 0])) < 2:
+        raise ValueError("y must hold labelled and unlabelled rows with weight; got one class.")
     draws = Parallel(n_jobs=n_jobs)(
         work(model, X, y, statistic, weight, audited_y, codes, seed) for seed in seeds
     )
-    return np.array(draws)
+    return np.array(_succeeded(draws))
+
+
+def _succeeded(draws: list[Floats | Exception]) -> list[Floats]:
+    """The draws of resamples that could be fitted, if they are nearly all."""
+    failed = [draw for draw in draws if isinstance(draw, Exception)]
+    found = [draw for draw in draws if not isinstance(draw, Exception)]
+    if failed:
+        told = f"{len(failed)} of {len(draws)} resamples could not be fitted: {failed[0]}"
+        if len(failed) > TOLERATED * len(draws):
+            raise ValueError(told)
+        warnings.warn(f"{told} They were left out.", BootstrapWarning, stacklevel=3)
+    return found
 
 
 def _one(
@@ -70,7 +88,7 @@ def _one(
     audited_y: Any,
     codes: Ints,
     seed: np.random.SeedSequence,
-) -> Floats:
+) -> Floats | Exception:
     rng = np.random.default_rng(seed)
     groups = codes.max() + 1
     # a resample without labelled rows has no fit: draw again
@@ -82,5 +100,8 @@ def _one(
     audited = {} if audited_y is None else {"audited_y": audited_y}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a resample; those of the fit were shown
-        refitted = clone(model).fit(X, y, sample_weight=resampled, **audited)
-    return np.atleast_1d(statistic(refitted, resampled))
+        try:
+            refitted = clone(model).fit(X, y, sample_weight=resampled, **audited)
+            return np.atleast_1d(statistic(refitted, resampled))
+        except (ValueError, np.linalg.LinAlgError) as error:  # of this resample alone
+            return error

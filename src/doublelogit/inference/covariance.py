@@ -17,7 +17,6 @@ from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.design import predictor
 from doublelogit.inference.binding import Fitted
 from doublelogit.methods.orientation import inverse_information
-from doublelogit.methods.prevalence import prevalence_first
 from doublelogit.objective import TwoModels, four_blocks
 
 
@@ -27,8 +26,7 @@ def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
     if kind == "observed":
         return inverse
     B = cluster_meat(fitted, cluster) if kind == "cluster" else meat(fitted)
-    pull = belief_score(fitted)
-    if pull is not None:  # what is believed may be wrong by its standard deviation
+    for pull in belief_scores(fitted):  # what is believed may be wrong by its standard deviation
         B = B + np.outer(pull, pull)
     return np.asarray(inverse @ B @ inverse)
 
@@ -57,13 +55,10 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
     return scores.T @ scores * (len(values) / (len(values) - 1))
 
 
-def belief_score(fitted: Fitted) -> Floats | None:
-    """Change of the score when the believed prevalence moves by its standard deviation."""
+def belief_scores(fitted: Fitted) -> list[Floats]:
+    """Change of the score when what is believed moves by its standard deviation."""
     problem = fitted.problem
-    if problem.belief is None:
-        return None
-    gradient = prevalence_first(problem.likelihood, fitted.theta).grad / problem.belief.sd
-    return np.append(gradient, np.zeros(problem.propensity.size))
+    return [belief.score(problem.likelihood, fitted.theta) for belief in problem.beliefs]
 
 
 def score_along(fitted: Fitted, direction: Floats) -> Floats:

@@ -42,6 +42,12 @@ class Estimate:
         )
 
 
+def check_level(level: float) -> None:
+    """A nominal coverage is a probability."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, for example 0.95; got {level}.")
+
+
 def of_share(
     name: str, value: float, se: float, level: float, method: str, total: float = 1.0
 ) -> Estimate:

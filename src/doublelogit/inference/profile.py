@@ -2,8 +2,8 @@
 
 Along a flat ridge the curvature at the top says little of how far the ridge goes on; the profile
 walks it. From the maximum it goes up and down in prevalence, each point found from the last by
-pulling the prevalence (see methods/prevalence.py), until the fit is clearly worse or the prevalence
-meets a bound: no prevalence is below the share of labelled rows, or above one.
+pulling the prevalence (see methods/belief.py), until the fit is clearly worse or the prevalence
+meets a bound: no prevalence is below what the labelled rows prove, or above one.
 """
 
 from dataclasses import dataclass, replace
@@ -14,8 +14,9 @@ from scipy.stats import chi2
 
 from doublelogit._types import Floats
 from doublelogit.inference.binding import Fitted
+from doublelogit.methods.belief import Belief
 from doublelogit.methods.orientation import inverse_information
-from doublelogit.methods.prevalence import Belief, prevalence_first
+from doublelogit.methods.prevalence import prevalence_at, prevalence_first
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import weighted_mean
 from doublelogit.solvers import trust_region
@@ -51,8 +52,8 @@ class Profile:
 def profile(fitted: Fitted, level: float = 0.95) -> Profile:
     """Walk the ridge as far as an interval of this level needs."""
     problem = fitted.problem
-    rows = problem.rows
-    bounds = (weighted_mean(rows, rows.s), 1.0)
+    mean_s = weighted_mean(problem.rows, problem.rows.s)
+    bounds = (prevalence_at(1.0, mean_s, problem.false_label_rate), 1.0)
     enough = FAR * chi2.ppf(level, 1) / 2
     here = problem.likelihood.first(fitted.theta).value
     step = _step(fitted)
@@ -71,8 +72,7 @@ def _step(fitted: Fitted) -> float:
     """Half a standard error of the logit of the prevalence, within reason."""
     problem = fitted.problem
     pi = prevalence_first(problem.likelihood, fitted.theta)
-    k = problem.outcome.size
-    V = inverse_information(problem, fitted.theta)[:k, :k]
+    V = inverse_information(problem, fitted.theta)
     se = float(np.sqrt(pi.grad @ V @ pi.grad)) / (pi.value * (1 - pi.value))
     return float(np.clip(se / 2, 1e-5, STEP))
 
@@ -91,7 +91,8 @@ def _walk(
         target = float(expit(logit(pi) + step))
         if target < bounds[0] * (1 + NEAR) or 1 - target < NEAR:
             break
-        pulled = replace(problem, belief=_together(problem.belief, target, abs(target - pi) / 20))
+        pull = Belief(target, abs(target - pi) / 20)
+        pulled = replace(problem, beliefs=(*problem.beliefs, pull))
         theta = trust_region(pulled.likelihood, theta, tol=1e-7, max_iter=100).theta
         attained = _prevalence(problem, theta)
         if np.sign(step) * (attained - pi) < abs(target - pi) / 100:
@@ -102,15 +103,6 @@ def _walk(
         if drop > enough:
             break
     return points
-
-
-def _together(belief: Belief | None, mean: float, sd: float) -> Belief:
-    """A pull on top of what is believed already: the product of two normal densities."""
-    if belief is None:
-        return Belief(mean, sd)
-    precision = belief.sd**-2 + sd**-2
-    centre = (belief.mean * belief.sd**-2 + mean * sd**-2) / precision
-    return Belief(centre, precision**-0.5)
 
 
 def _prevalence(problem: Problem, theta: Floats) -> float:

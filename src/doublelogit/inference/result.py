@@ -1,6 +1,7 @@
 """``infer``: how sure a fitted model is of its coefficients and of the numbers people act on."""
 
 import warnings
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,13 +15,16 @@ from doublelogit.inference.binding import Fitted, bind
 from doublelogit.inference.bootstrap import bootstrap
 from doublelogit.inference.covariance import check_clusters, covariance
 from doublelogit.inference.diagnosis import Diagnosis, diagnose
-from doublelogit.inference.estimate import Estimate, of_draws, of_share
+from doublelogit.inference.estimate import Estimate, check_level, of_draws, of_share
 from doublelogit.inference.profile import Profile, profile
 from doublelogit.inference.summary import Summary
+from doublelogit.methods.prevalence import label_frequency_at
+from doublelogit.rows import weighted_mean
 
 KINDS = ("observed", "robust", "cluster")
 # Beyond this standard error of logit(prevalence) the ridge bends before the Wald interval ends.
 WEAK = 0.5
+RATES = (0.0, 0.001, 0.005, 0.01, 0.02)  # of false labels
 WALKED = 0.99  # level to which the profile is walked and kept
 
 
@@ -103,8 +107,10 @@ class Inference:
 
     def summary(self, level: float = 0.95) -> Summary:
         """Coefficients of both models with standard errors, tests, intervals and odds ratios."""
+        check_level(level)
         problem = self._fitted.problem
-        value = -problem.n * problem.likelihood.first(self._fitted.theta).value
+        free = replace(problem, l2=0.0, propensity_l2=0.0, beliefs=())
+        value = -problem.n * free.likelihood.first(self._fitted.theta).value
         heading = (
             f"{type(self.model).__name__}: {len(problem.rows.s)} rows, "
             f"{int(problem.rows.s.sum())} labelled; log-likelihood {value:.2f}; "
@@ -157,17 +163,14 @@ class Inference:
         """P(S=1 | Y=1), the share of positives that are labelled; as :meth:`prevalence`."""
         if method == "profile" and by is None:
             pi = self._profiled(level)
-            mean_s = self.profile.bounds[0]
-            c = mean_s / pi.value
-            return Estimate(
-                "label frequency",
-                c,
-                c * pi.se / pi.value,
-                mean_s / pi.high,
-                mean_s / pi.low,
-                level,
-                "profile likelihood",
+            problem = self._fitted.problem
+            mean_s = weighted_mean(problem.rows, problem.rows.s)
+            rate = problem.false_label_rate
+            value, low, high = (
+                label_frequency_at(p, mean_s, rate) for p in (pi.value, pi.high, pi.low)
             )
+            se = (mean_s - rate) / pi.value**2 * pi.se
+            return Estimate("label frequency", value, se, low, high, level, pi.method)
         return self._shares("label frequency", shares.label_frequency, by, level, method, options)
 
     def hidden(
@@ -176,13 +179,14 @@ class Inference:
         """Number of positives among the unlabelled rows, with a prediction interval."""
         return self._shares("hidden positives", shares.hidden, by, level, method, options)
 
-    def sensitivity(self, rates: Any = (0.0, 0.001, 0.005, 0.01, 0.02)) -> dict[float, Estimate]:
+    def sensitivity(self, rates: Any = None) -> dict[float, Estimate]:
         """The prevalence if negatives were labelled too: false labels, S=1 with Y=0.
 
         Parameters
         ----------
-        rates : sequence of float
-            Chances of a negative to be labelled, whatever its features.
+        rates : sequence of float, default=None
+            Chances of a negative to be labelled, whatever its features. None: up to two in a
+            hundred, from zero unless an audit found a labelled negative.
 
         Returns
         -------
@@ -191,6 +195,9 @@ class Inference:
         if "false_label_rate" not in self.model.get_params():
             name = type(self.model).__name__
             raise TypeError(f"sensitivity to false labels needs a JointClassifier; got {name}.")
+        if rates is None:
+            s, known = self._fitted.problem.rows.s, self._fitted.problem.rows.known
+            rates = RATES[1:] if ((s == 1) & (known == 0)).any() else RATES
         found = {}
         for rate in rates:
             refitted = clone(self.model).set_params(false_label_rate=float(rate))
@@ -208,6 +215,7 @@ class Inference:
     def _shares(
         self, name: str, share: Any, by: Any, level: float, method: str, options: dict[str, Any]
     ) -> Any:
+        check_level(level)
         groups = self._groups(by)
         if method == "delta":
             self._warn_if_weak()
@@ -239,8 +247,8 @@ class Inference:
             variance = found.gradient @ V @ found.gradient + self._summed(found.direct)
             total = float((rows.weight * inside * (rows.s == 0)).sum())
             return of_share(name, found.value, np.sqrt(variance), level, "delta method", total)
-        psi, from_belief = shares.influence(self._fitted, found)
-        se = float(np.sqrt(self._summed(psi) + from_belief**2))
+        psi, from_beliefs = shares.influence(self._fitted, found)
+        se = float(np.sqrt(self._summed(psi) + from_beliefs))
         return of_share(name, found.value, se, level, "delta method")
 
     def _summed(self, psi: Floats) -> float:
@@ -270,6 +278,7 @@ class Inference:
         }
 
     def _profiled(self, level: float) -> Estimate:
+        check_level(level)
         found = self._delta("prevalence", shares.prevalence, self._groups(None)[None], level)
         walked = self.profile if level <= WALKED else profile(self._fitted, level)
         low, high = walked.interval(level)

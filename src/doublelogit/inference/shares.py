@@ -14,11 +14,11 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.design import Terms, pull_back
 from doublelogit.inference.binding import Fitted
-from doublelogit.inference.covariance import belief_score, score_along
+from doublelogit.inference.covariance import belief_scores, score_along
 from doublelogit.likelihood import positive_given_label
 from doublelogit.link import to_logit
 from doublelogit.methods.orientation import inverse_information
-from doublelogit.methods.prevalence import response
+from doublelogit.methods.prevalence import label_frequency_at, response
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,15 @@ def prevalence(fitted: Fitted, inside: Floats) -> Share:
 
 
 def label_frequency(fitted: Fitted, inside: Floats) -> Share:
-    """Share of positives that are labelled: mean S over mean y(x)."""
+    """Share of positives that are labelled: mean S, less false labels, over mean y(x)."""
     rows, pi = fitted.problem.rows, prevalence(fitted, inside)
     w = rows.weight * inside
     mean_s = float(w @ rows.s / w.sum())
-    # mean S = c pi + false (1 - pi)
     false = fitted.problem.false_label_rate
     above = (mean_s - false) / pi.value
     direct = (w * (rows.s - mean_s) / w.sum() - above * pi.direct) / pi.value
-    return Share(false + above, direct, -above * pi.gradient / pi.value)
+    value = label_frequency_at(pi.value, mean_s, false)
+    return Share(value, direct, -above * pi.gradient / pi.value)
 
 
 def hidden(fitted: Fitted, inside: Floats) -> Share:
@@ -78,11 +78,10 @@ def hidden(fitted: Fitted, inside: Floats) -> Share:
 
 
 def influence(fitted: Fitted, share: Share) -> tuple[Floats, float]:
-    """Psi of every row, and that of what is believed of the prevalence."""
+    """Psi of every row, and the variance that comes of what is believed."""
     pull = inverse_information(fitted.problem, fitted.theta) @ share.gradient
-    believed = belief_score(fitted)
-    from_belief = 0.0 if believed is None else float(believed @ pull)
-    return share.direct + score_along(fitted, pull), from_belief
+    from_beliefs = sum(float(score @ pull) ** 2 for score in belief_scores(fitted))
+    return share.direct + score_along(fitted, pull), from_beliefs
 
 
 def _ratio(slope: Floats, size: Floats) -> Floats:

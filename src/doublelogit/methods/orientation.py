@@ -23,7 +23,7 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.design import predictor, sandwich
-from doublelogit.fit import Orientation
+from doublelogit.fit import Orientation, moved
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.problem import Problem, full
 from doublelogit.rows import weighted_mean
@@ -45,7 +45,7 @@ def orient(
         return _by_likelihood(problem, best, solve)
     beta, gamma = full(problem, best.theta)
     if rule == "norm":
-        in_order = larger_first(beta, gamma)
+        in_order = larger_first(*(moved(coef, problem.shift) for coef in (beta, gamma)))
     else:
         in_order = variation(problem, beta) >= variation(problem, gamma)
     dense = problem.outcome.size <= DENSE_LIMIT
@@ -98,7 +98,7 @@ def _what_tells(problem: Problem) -> str:
         return "features"
     if problem.audited:
         return "audit"
-    if problem.belief is not None:
+    if problem.beliefs:
         return "prevalence"
     return "false labels" if problem.false_label_rate > 0 else "penalty"
 

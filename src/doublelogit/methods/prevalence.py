@@ -1,13 +1,12 @@
-"""The prevalence as a function of beta, and what is believed of it as a term of the likelihood.
+"""The prevalence and the label frequency as functions of theta = (beta, gamma).
 
-    pi(beta) = mean_i y(x_i, beta)
+    pi = mean y(x)                   P(Y=1)
+    c  = mean y(x) e(x) / pi         P(S=1 | Y=1)
 
-A normal belief about pi adds (pi - mean)^2 / (2 sd^2) to the sum of the losses. It also traces
-the profile likelihood: the minimiser of ``loss + k (pi - target)^2`` is, whatever k and target, the
-best of all points with the prevalence that it attains.
+Of all rows a share mean S = c pi + r (1 - pi) is labelled, r the chance of a negative to be
+labelled: given a sample, the prevalence tells the label frequency and the other way round.
 """
 
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -16,61 +15,54 @@ from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor, pull_back, sandwich
 from doublelogit.likelihood import sigmoid
 from doublelogit.link import Bent, Link, to_logit
-from doublelogit.objective import DoubleLogisticObjective
+from doublelogit.objective import DoubleLogisticObjective, TwoModels, four_blocks
 from doublelogit.solvers import First, Second
 
 
-@dataclass(frozen=True)
-class Belief:
-    """Mean and standard deviation of a normal belief about the prevalence."""
-
-    mean: float
-    sd: float
+def prevalence_at(c: float, mean_s: float, false_rate: float = 0.0) -> float:
+    """The prevalence that a label frequency implies; of c = 1, the least there can be."""
+    return (mean_s - false_rate) / (c - false_rate)
 
 
-@dataclass(frozen=True)
-class InformedObjective(DoubleLogisticObjective):
-    """-Q_n, the penalties, and a belief about the prevalence."""
-
-    belief: Belief = field(kw_only=True)
-
-    def first(self, theta: Floats) -> First:
-        value, grad = super().first(theta)
-        pi = prevalence_first(self, theta)
-        pull = self._pull(pi.value)
-        grad = grad.copy()
-        grad[: self.outcome.size] += pull * pi.grad
-        return First(value + 0.5 * pull * (pi.value - self.belief.mean), grad)
-
-    def second(self, theta: Floats) -> Second:
-        value, grad, hess = super().second(theta)
-        pi = prevalence_second(self, theta)
-        pull, k = self._pull(pi.value), self.outcome.size
-        grad, hess = grad.copy(), hess.copy()
-        grad[:k] += pull * pi.grad
-        hess[:k, :k] += pull * pi.hess + np.outer(pi.grad, pi.grad) / (self._variance * self.n)
-        return Second(value + 0.5 * pull * (pi.value - self.belief.mean), grad, hess)
-
-    @property
-    def _variance(self) -> float:
-        return self.belief.sd**2
-
-    def _pull(self, pi: float) -> float:
-        return (pi - self.belief.mean) / (self._variance * self.n)
+def label_frequency_at(pi: float, mean_s: float, false_rate: float = 0.0) -> float:
+    """The label frequency that a prevalence implies."""
+    return (mean_s - false_rate * (1 - pi)) / pi
 
 
 def prevalence_first(model: DoubleLogisticObjective, theta: Floats) -> First:
-    """The prevalence and its gradient in beta."""
-    rows, terms, beta = model.rows, model.outcome, model.split(theta)[0]
+    """The prevalence and its gradient, which is zero in gamma."""
+    rows, terms, (beta, gamma) = model.rows, model.outcome, model.split(theta)
     sums = rows.total(partial(_first, model.response.link, terms.embed(beta)), rows.weight)
-    return First(sums.value / model.n, terms.take(sums.grad) / model.n)
+    grad = np.append(terms.take(sums.grad), np.zeros(len(gamma)))
+    return First(sums.value / model.n, grad / model.n)
 
 
 def prevalence_second(model: DoubleLogisticObjective, theta: Floats) -> Second:
-    """The prevalence, its gradient and its Hessian in beta."""
-    rows, beta = model.rows, model.split(theta)[0]
+    """The prevalence, its gradient and its Hessian."""
+    rows, (beta, gamma) = model.rows, model.split(theta)
     sums = rows.total(partial(_second, model.response.link, model.outcome, beta), rows.weight)
-    return Second(sums.value / model.n, sums.grad / model.n, sums.hess / model.n)
+    pad = (0, len(gamma))
+    return Second(
+        sums.value / model.n, np.pad(sums.grad, pad) / model.n, np.pad(sums.hess, pad) / model.n
+    )
+
+
+def label_frequency_first(model: DoubleLogisticObjective, theta: Floats) -> First:
+    """The label frequency and its gradient."""
+    rows, pi = model.rows, prevalence_first(model, theta)
+    both = rows.total(partial(_both_first, model.models(theta)), rows.weight)
+    c = both.value / model.n / pi.value
+    return First(c, (both.grad / model.n - c * pi.grad) / pi.value)
+
+
+def label_frequency_second(model: DoubleLogisticObjective, theta: Floats) -> Second:
+    """The label frequency, its gradient and its Hessian: those of a quotient."""
+    rows, pi = model.rows, prevalence_second(model, theta)
+    both = rows.total(partial(_both_second, model.models(theta)), rows.weight)
+    c = both.value / model.n / pi.value
+    grad = (both.grad / model.n - c * pi.grad) / pi.value
+    mixed = np.outer(grad, pi.grad)
+    return Second(c, grad, (both.hess / model.n - c * pi.hess - mixed - mixed.T) / pi.value)
 
 
 def response(link: Link, a: Floats) -> Bent:
@@ -94,3 +86,21 @@ def _second(link: Link, terms: Terms, beta: Floats, X: Matrix, weight: Floats) -
     y = response(link, predictor(X, beta))
     grad, hess = pull_back(X, weight * y.slope), sandwich(X, weight * y.bend)
     return Second(float(weight @ y.value), grad, hess)
+
+
+def _both_first(models: TwoModels, X: Matrix, weight: Floats) -> First:
+    """Sum of y(x) e(x): positive and labelled."""
+    Xa, Xb = models.features(X)
+    y, e = (response(models.response.link, a) for a in models.predictors(Xa, Xb))
+    d_beta = pull_back(Xa, weight * y.slope * e.value)
+    d_gamma = pull_back(Xb, weight * y.value * e.slope)
+    return First(float(weight @ (y.value * e.value)), np.concatenate([d_beta, d_gamma]))
+
+
+def _both_second(models: TwoModels, X: Matrix, weight: Floats) -> Second:
+    Xa, Xb = models.features(X)
+    y, e = (response(models.response.link, a) for a in models.predictors(Xa, Xb))
+    bends = (y.bend * e.value, y.slope * e.slope, y.value * e.bend)
+    return Second(
+        *_both_first(models, X, weight), four_blocks(Xa, Xb, *(weight * bend for bend in bends))
+    )

@@ -9,8 +9,8 @@ import numpy as np
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, column_extremes, pull_back, squares_about
 from doublelogit.link import Link, Response
+from doublelogit.methods.belief import Belief, InformedObjective
 from doublelogit.methods.models import LogisticModel
-from doublelogit.methods.prevalence import Belief, InformedObjective
 from doublelogit.objective import DoubleLogisticObjective
 from doublelogit.rows import Rows
 
@@ -20,9 +20,9 @@ class Problem:
     """Rows and the double logistic model to be fitted to them.
 
     ``outcome`` and ``propensity`` default to all columns; penalties are ``l2/2 |w|^2`` on the
-    sum of the losses; ``belief`` is what is known of the prevalence from elsewhere,
+    sum of the losses; ``beliefs`` are what is known of the prevalence from elsewhere,
     ``link`` the response function of both models, ``false_label_rate`` the chance of a
-    negative to be labelled.
+    negative to be labelled, ``shift`` what was subtracted from the features.
     """
 
     rows: Rows
@@ -30,9 +30,10 @@ class Problem:
     propensity_l2: float = 0.0
     outcome: Terms = field(default=None)  # type: ignore[assignment]
     propensity: Terms = field(default=None)  # type: ignore[assignment]
-    belief: Belief | None = None
+    beliefs: tuple[Belief, ...] = ()
     link: Link = None
     false_label_rate: float = 0.0
+    shift: Floats | None = None
 
     def __post_init__(self) -> None:
         everything = Terms(self.rows.n_features)
@@ -71,9 +72,9 @@ class Problem:
         penalties = (self.l2, self.propensity_l2)
         response = Response(self.link, self.false_label_rate)
         asked = (self.rows, self.outcome, self.propensity, self.n, *penalties, response)
-        if self.belief is None:
+        if not self.beliefs:
             return DoubleLogisticObjective(*asked)
-        return InformedObjective(*asked, belief=self.belief)
+        return InformedObjective(*asked, beliefs=self.beliefs)
 
     @property
     def symmetric(self) -> bool:
@@ -83,8 +84,8 @@ class Problem:
         something is known of the prevalence, or negatives are labelled too.
         """
         same = self.outcome is self.propensity and self.l2 == self.propensity_l2
-        told = self.audited or self.belief is not None or self.false_label_rate > 0
-        return same and not told
+        told = self.audited or self.beliefs or self.false_label_rate > 0
+        return bool(same and not told)
 
     @cached_property
     def centre(self) -> Floats:
@@ -122,16 +123,16 @@ def full(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
 FAR = 3.0
 
 
-def nearer_zero(problem: Problem) -> tuple[Problem, Floats | None]:
-    """The problem with columns centred, and by how much, if some are far from zero.
+def nearer_zero(problem: Problem) -> Problem:
+    """The problem with columns centred if some are far from zero.
 
     The intercepts are free, so this changes no fit, but how well it can be computed.
     """
     far = (np.abs(problem.centre) > FAR * problem.spread) & (problem.spread > 0)
     if not far.any():
-        return problem, None
+        return problem
     rows = problem.rows.shift(problem.centre)
-    return (problem, None) if rows is None else (replace(problem, rows=rows), problem.centre)
+    return problem if rows is None else replace(problem, rows=rows, shift=problem.centre)
 
 
 def varying_columns(rows: Rows) -> Terms:

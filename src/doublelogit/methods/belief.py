@@ -1,0 +1,67 @@
+"""What is believed of the prevalence or the label frequency, as a term of the likelihood.
+
+A normal belief about a number q(theta) adds (q - mean)^2 / (2 sd^2) to the sum of the losses. It
+also traces a profile likelihood: the minimiser of ``loss + k (q - target)^2`` is, whatever k and
+target, the best of all points with the q that it attains.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.methods.prevalence import (
+    label_frequency_first,
+    label_frequency_second,
+    prevalence_first,
+    prevalence_second,
+)
+from doublelogit.objective import DoubleLogisticObjective
+from doublelogit.solvers import First, Second
+
+FIRST: dict[str, Callable[[DoubleLogisticObjective, Floats], First]] = {
+    "prevalence": prevalence_first,
+    "label frequency": label_frequency_first,
+}
+SECOND: dict[str, Callable[[DoubleLogisticObjective, Floats], Second]] = {
+    "prevalence": prevalence_second,
+    "label frequency": label_frequency_second,
+}
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Mean and standard deviation of a normal belief about the prevalence or label frequency."""
+
+    mean: float
+    sd: float
+    about: str = "prevalence"
+
+    def score(self, model: DoubleLogisticObjective, theta: Floats) -> Floats:
+        """Change of the score of theta when the mean moves by one standard deviation."""
+        return FIRST[self.about](model, theta).grad / self.sd
+
+
+@dataclass(frozen=True)
+class InformedObjective(DoubleLogisticObjective):
+    """-Q_n, the penalties, and beliefs."""
+
+    beliefs: tuple[Belief, ...] = field(kw_only=True)
+
+    def first(self, theta: Floats) -> First:
+        value, grad = super().first(theta)
+        for belief in self.beliefs:
+            q = FIRST[belief.about](self, theta)
+            off, firmness = q.value - belief.mean, 1 / (belief.sd**2 * self.n)
+            value, grad = value + 0.5 * firmness * off**2, grad + firmness * off * q.grad
+        return First(value, grad)
+
+    def second(self, theta: Floats) -> Second:
+        value, grad, hess = super().second(theta)
+        for belief in self.beliefs:
+            q = SECOND[belief.about](self, theta)
+            off, firmness = q.value - belief.mean, 1 / (belief.sd**2 * self.n)
+            value, grad = value + 0.5 * firmness * off**2, grad + firmness * off * q.grad
+            hess = hess + firmness * (off * q.hess + np.outer(q.grad, q.grad))
+        return Second(value, grad, hess)
