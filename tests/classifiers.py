@@ -3,6 +3,7 @@
 import pytest
 
 from doublelogit import (
+    AveragedClassifier,
     EMClassifier,
     JointClassifier,
     LBEClassifier,
@@ -18,9 +19,12 @@ CLASSIFIERS = [
     JointClassifier(n_starts=1),
     EMClassifier(init="naive"),
     LBEClassifier(max_iter=100),
+    AveragedClassifier(),
 ]
 WITH_PROPENSITY = CLASSIFIERS[2:]
+PENALISED = CLASSIFIERS[:-1]  # AVERAGED has a prior, and is no logistic model but a mean of them
 each = pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
 each_with_propensity = pytest.mark.parametrize(
     "model", WITH_PROPENSITY, ids=lambda m: type(m).__name__
 )
+each_penalised = pytest.mark.parametrize("model", PENALISED, ids=lambda m: type(m).__name__)

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from classifiers import each, each_with_propensity
+from classifiers import PENALISED, each, each_with_propensity
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doublelogit import (
+    AveragedClassifier,
     EMClassifier,
     JointClassifier,
     LabelOrderWarning,
@@ -43,6 +44,7 @@ from doublelogit import (
         JointClassifier(solver="mm", n_starts=1),
         EMClassifier(),
         LBEClassifier(),
+        AveragedClassifier(),
     ]
 )
 def test_scikit_learns_contract(estimator, check):
@@ -72,7 +74,7 @@ def test_predictions_mean_what_they_say(model, sample):
     assert np.isfinite(model.trace_).all()
 
 
-@each_with_propensity
+@pytest.mark.parametrize("model", PENALISED[2:], ids=lambda m: type(m).__name__)
 def test_propensity_is_logistic_with_its_coefficients(model, sample):
     model = clone(model).fit(sample.X, sample.s)
     b = sample.X @ model.propensity_coef_[0] + model.propensity_intercept_
@@ -186,7 +188,11 @@ def test_single_precision_input_stays_as_it_is(model, sample):
 def test_pipelines_grids_and_cross_validation(model, sample):
     pipe = make_pipeline(StandardScaler(), clone(model))
     step = pipe.steps[-1][0]
-    grid = GridSearchCV(pipe, {f"{step}__C": [0.01, 1.0]}, cv=3).fit(sample.X, sample.s)
+    choice = (
+        {"C": [0.01, 1.0]} if "C" in model.get_params() else {"propensity_features": [None, []]}
+    )
+    choice = {f"{step}__{name}": values for name, values in choice.items()}
+    grid = GridSearchCV(pipe, choice, cv=3).fit(sample.X, sample.s)
     assert np.isfinite(grid.cv_results_["mean_test_score"]).all()
     assert grid.best_score_ < 0  # a log-likelihood
     assert len(cross_val_score(pipe, sample.X, sample.s, cv=3)) == 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from classifiers import each
+from classifiers import each, each_penalised
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -137,7 +137,7 @@ def test_more_features_than_rows(model):
     assert np.isfinite(fitted.predict_hidden(X)).all()
 
 
-@each
+@each_penalised
 def test_separable_data_without_a_penalty_warn_and_stay_finite(model):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))

@@ -8,6 +8,7 @@ y(x) = P(Y=1 | x) and e(x) = P(S=1 | Y=1, x).
 from importlib.metadata import version
 
 from doublelogit.estimators import (
+    AveragedClassifier,
     EMClassifier,
     JointClassifier,
     LBEClassifier,
@@ -26,6 +27,7 @@ from doublelogit.inference import infer, scar_test
 __version__ = version("doublelogit")
 
 __all__ = [
+    "AveragedClassifier",
     "EMClassifier",
     "JointClassifier",
     "LBEClassifier",

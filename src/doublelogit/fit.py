@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.mixture import Mixture
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class PUFit:
     ``beta`` and ``gamma`` are None where the model is another classifier than a linear one,
     ``gamma`` also where the method has no propensity model. ``alpha``, the naive model of the
     label, is kept where the propensity derives from it: e(x) = (s_naive(x) + 1) / 2.
-    ``trace`` holds the (minimised) objective after each round.
+    ``trace`` holds the (minimised) objective after each round. Of a method that averages,
+    ``beta`` and ``gamma`` are means over ``mixture``.
     """
 
     beta: Floats | None
@@ -52,6 +54,7 @@ class PUFit:
     trace: tuple[float, ...] = ()
     alpha: Floats | None = None
     orientation: Orientation | None = None
+    mixture: Mixture | None = None
 
 
 def shifted(fit: PUFit, shift: Floats | None) -> PUFit:
@@ -64,7 +67,8 @@ def shifted(fit: PUFit, shift: Floats | None) -> PUFit:
     other = fit.orientation
     if other is not None:
         other = replace(other, beta=moved(other.beta, shift), gamma=moved(other.gamma, shift))
-    return replace(fit, orientation=other, **coefs)
+    mixture = None if fit.mixture is None else fit.mixture.moved(shift)
+    return replace(fit, orientation=other, mixture=mixture, **coefs)
 
 
 def moved(coef: Floats, shift: Floats | None) -> Floats:

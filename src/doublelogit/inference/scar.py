@@ -28,11 +28,14 @@ from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.estimators.validation import encode_labels
-from doublelogit.methods import Problem, joint, naive
+from doublelogit.methods import Problem, naive
 from doublelogit.methods.orientation import inverse_information, strength_gap
 from doublelogit.methods.problem import full
+from doublelogit.methods.start import start
+from doublelogit.solvers import trust_region
 
 LIKELIHOOD = ("lr", "wald")
+TOL = 1e-6  # gradient of the mean log-likelihood
 FEWEST = 10  # unlabelled rows of the stratum, as in the paper
 
 
@@ -154,10 +157,8 @@ def null_fit(X: Floats, s: Floats, C: float) -> Null:
     rows = memory_rows(X, s)
     constant = Terms(X.shape[1], np.array([], dtype=int))
     problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
-    fit = joint(problem, n_starts=1)
-    assert fit.beta is not None
-    assert fit.gamma is not None
-    return Null(problem, fit.beta, float(expit(fit.gamma[-1])), fit.trace[-1])
+    best = trust_region(problem.likelihood, start(problem, "naive"), tol=TOL)
+    return Null(problem, best.theta[:-1], float(expit(best.theta[-1])), best.value)
 
 
 def _by_likelihood(
@@ -195,16 +196,12 @@ def likelihood_statistics(X: Floats, s: Floats, C: float) -> dict[str, float]:
     null = null_fit(X, s, C)
     problem = Problem(null.problem.rows, 1 / C, 1 / C)
     flat = np.append(np.zeros(X.shape[1]), logit(np.clip(null.c, 1e-6, 1 - 1e-6)))
-    fits = [
-        joint(problem, init=start, n_starts=1)
-        for start in (np.concatenate([null.beta, flat]), "naive")
-    ]
-    best = min(fits, key=lambda fit: fit.trace[-1])
-    assert best.beta is not None
-    assert best.gamma is not None
+    starts = (np.concatenate([null.beta, flat]), start(problem, "naive"))
+    fits = [trust_region(problem.likelihood, theta, tol=TOL) for theta in starts]
+    best = min(fits, key=lambda fit: fit.value)
     return {
-        "lr": float(2 * problem.n * (null.value - best.trace[-1])),
-        "wald": _wald(problem, np.concatenate([best.beta, best.gamma])),
+        "lr": float(2 * problem.n * (null.value - best.value)),
+        "wald": _wald(problem, best.theta),
     }
 
 

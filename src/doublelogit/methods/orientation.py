@@ -83,7 +83,7 @@ def _by_likelihood(
     elif gap < TIE and _stronger(problem, rival, best):
         best, rival = rival, best
     clear = gap >= CLEAR_LIKELIHOOD
-    rule = _what_tells(problem)
+    rule = what_tells(problem)
     return best, Orientation(rule, gap, "log-likelihood", clear, *full(problem, rival.theta))
 
 
@@ -93,7 +93,8 @@ def _stronger(problem: Problem, one: Solution, other: Solution) -> bool:
     return problem.outcome is problem.propensity and variations[0] > variations[1]
 
 
-def _what_tells(problem: Problem) -> str:
+def what_tells(problem: Problem) -> str:
+    """What distinguishes the outcome from the propensity, in a problem that is not symmetric."""
     if problem.outcome is not problem.propensity:
         return "features"
     if problem.audited:

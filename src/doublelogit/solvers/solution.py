@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from doublelogit._types import Floats
+from doublelogit.solvers.problem import Second
 
 SINGULAR = 1e-13  # eigenvalues below are rounding error of a matrix with unit diagonal
 
@@ -55,7 +56,10 @@ def _inverse(scaled: Floats) -> Floats:
 
 
 class Solution(NamedTuple):
-    """A minimiser; ``factor`` is the curvature last used, to warm-start a fit nearby."""
+    """A minimiser; ``factor`` is the curvature last used, to warm-start a fit nearby.
+
+    ``last`` is what the solver saw there, if it looks at Hessians.
+    """
 
     theta: Floats
     value: float
@@ -64,6 +68,7 @@ class Solution(NamedTuple):
     converged: bool
     factor: Factor | None = None
     trace: tuple[float, ...] = ()
+    last: Second | None = None
 
 
 def largest(grad: Floats) -> float:

@@ -3,7 +3,8 @@
 Algorithm::
 
     repeat until |g|_max <= tol
-        d <- minimiser of g'd + d'Hd/2 over |d|_scale <= radius    (exact, by eigenvectors)
+        d <- minimiser of g'd + d'Hd/2 over |d|_scale <= radius    (exact: Newton's step where it
+                                                                    is inside, else by eigenvectors)
         accept d if the objective falls by a tenth of what the model promised
         widen the radius after a good step on its border, narrow it after a bad one
 
@@ -12,40 +13,37 @@ alone, which stalls once a step changes the value by less than rounding; here su
 are judged by the gradient, so that tolerances near machine precision can be met.
 """
 
+from functools import cached_property
+
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import brentq
 
 from doublelogit._types import Floats
-from doublelogit.solvers.problem import Objective
+from doublelogit.solvers.problem import Objective, Second
 from doublelogit.solvers.solution import Solution, largest
 
 EPS = float(np.finfo(float).eps)
 
 
 def trust_region(
-    objective: Objective, theta: Floats, *, tol: float, max_iter: int = 500
+    objective: Objective, theta: Floats, *, tol: float, max_iter: int = 500, radius: float = 1.0
 ) -> Solution:
     """Minimise a smooth objective from theta; ends in a point with no downward curvature."""
     scale = objective.scale
-    radius, rejected = 1.0, 0
-    value, grad, hess = objective.second(theta)
-    trace = [value]
-    for n_iter in range(max_iter):
-        if rejected == 0:
-            curvatures, axes = np.linalg.eigh(hess / np.outer(scale, scale))
-            slopes = axes.T @ (grad / scale)
-        # a step below rounding of a flat function cannot be told from none
-        if largest(grad) <= tol and curvatures[0] >= -np.sqrt(EPS) * curvatures[-1]:
-            return Solution(theta, value, largest(grad), n_iter, True, trace=tuple(trace))
-        if radius < 1e-12:
+    here = objective.second(theta)
+    model = _Quadratic(here, scale)
+    trace = [here.value]
+    for _ in range(max_iter):
+        if (largest(here.grad) <= tol and model.convex) or radius < 1e-12:
             break
-        d = _subproblem(curvatures, slopes, radius)
-        promised = -float(slopes @ d + 0.5 * curvatures @ d**2)
-        step = (axes @ d) / scale
+        d = model.minimiser(radius)
+        promised = -model.change(d)
+        step = d / scale
         trial = objective.first(theta + step)
-        gain = value - trial.value
-        if promised < 100 * EPS * max(abs(value), 1.0):
-            good = 1.0 if largest(trial.grad) < largest(grad) else 0.0
+        gain = here.value - trial.value
+        if promised < 100 * EPS * max(abs(here.value), 1.0):
+            good = 1.0 if largest(trial.grad) < largest(here.grad) else 0.0
         else:
             good = gain / promised
         length = float(np.linalg.norm(d))
@@ -54,13 +52,42 @@ def trust_region(
         elif good > 0.75 and length > 0.99 * radius:
             radius = 2 * radius
         if good > 0.1:
-            theta, rejected = theta + step, 0
-            value, grad, hess = objective.second(theta)
-            trace.append(value)
-        else:
-            rejected += 1
-    size = largest(grad)
-    return Solution(theta, value, size, len(trace) - 1, tol == 0 or size <= tol, trace=tuple(trace))
+            theta = theta + step
+            here = objective.second(theta)
+            model = _Quadratic(here, scale)
+            trace.append(here.value)
+    size, n_iter = largest(here.grad), len(trace) - 1
+    converged = tol == 0 or size <= tol
+    return Solution(theta, here.value, size, n_iter, converged, trace=tuple(trace), last=here)
+
+
+class _Quadratic:
+    """``slopes'd + d'Hd/2`` in scaled variables, factorised as far as is needed."""
+
+    def __init__(self, here: Second, scale: Floats) -> None:
+        self.slopes, self.hess = here.grad / scale, here.hess / np.outer(scale, scale)
+        factor, failed = dpotrf(self.hess, lower=True)
+        self.newton = None if failed else -dpotrs(factor, self.slopes, lower=True)[0]
+
+    @cached_property
+    def axes(self) -> tuple[Floats, Floats]:
+        """Curvatures, smallest first, and the axes along which they are met."""
+        curvatures, vectors = np.linalg.eigh(self.hess)
+        return curvatures, vectors
+
+    @property
+    def convex(self) -> bool:
+        """Whether no direction goes down; a step below rounding of a flat one is none."""
+        return self.newton is not None or self.axes[0][0] >= -np.sqrt(EPS) * self.axes[0][-1]
+
+    def minimiser(self, radius: float) -> Floats:
+        if self.newton is not None and np.linalg.norm(self.newton) <= radius:
+            return self.newton
+        curvatures, vectors = self.axes
+        return np.asarray(vectors @ _subproblem(curvatures, vectors.T @ self.slopes, radius))
+
+    def change(self, d: Floats) -> float:
+        return float(self.slopes @ d + 0.5 * d @ self.hess @ d)
 
 
 def _subproblem(curvatures: Floats, slopes: Floats, radius: float) -> Floats:

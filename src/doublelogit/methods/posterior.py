@@ -1,0 +1,156 @@
+"""The posterior of the double logistic model with the propensity's intercept held fixed.
+
+Where labels leave the prevalence open, the posterior is a long curved ridge along that intercept
+and close to normal across it; a slice is one cut across. Coordinates u are slopes of standardised
+features and intercepts at their means,
+
+    beta_j  = u_j / sd_j   beta_0  = u_0 - mean'beta
+    gamma_j = v_j / sd_j   gamma_0 = v_0 - mean'gamma
+
+so that one prior, u_j ~ N(0, 1) and v_j ~ N(0, rho^2), suits all units, and X is neither centred
+nor copied for it. v_0 is given.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import block_diag
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from doublelogit._types import Floats
+from doublelogit.design import Terms
+from doublelogit.methods.problem import Problem
+from doublelogit.objective import DoubleLogisticObjective
+from doublelogit.solvers import First, Second, trust_region
+
+RADIUS = 10.0  # of first steps: a start is near its maximum, where Newton's step can be trusted
+CONSTANT = 1e-12
+NEAR = 0.01  # gradient of the mean loss times root n: a Newton step from there ends at the top
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Minus the log-posterior over n, as an objective of u.
+
+    ``theta = to_theta @ u + offset``; ``precision`` is that of the priors, 0 where they are flat.
+    """
+
+    likelihood: DoubleLogisticObjective
+    to_theta: Floats
+    offset: Floats
+    precision: Floats
+
+    @property
+    def n(self) -> float:
+        return self.likelihood.n
+
+    @cached_property
+    def scale(self) -> Floats:
+        # a standardised feature bends the mean loss by a quarter at most
+        return np.sqrt(0.25 + self.precision / self.n)
+
+    def theta(self, u: Floats) -> Floats:
+        """(beta, gamma) of the features as they are."""
+        return np.asarray(self.to_theta @ u + self.offset)
+
+    def gradient(self, u: Floats) -> Floats:
+        return self.first(u).grad
+
+    def first(self, u: Floats) -> First:
+        value, grad = self.likelihood.first(self.theta(u))
+        pull = self.precision * u / self.n
+        return First(value + 0.5 * float(pull @ u), self.to_theta.T @ grad + pull)
+
+    def second(self, u: Floats) -> Second:
+        value, grad, hess = self.likelihood.second(self.theta(u))
+        pull = self.precision * u / self.n
+        hess = self.to_theta.T @ hess @ self.to_theta + np.diag(self.precision / self.n)
+        return Second(value + 0.5 * float(pull @ u), self.to_theta.T @ grad + pull, hess)
+
+    def climb(self, u: Floats) -> "Top":
+        """The maximum reached from u; the last step is not looked at, so near does it lead."""
+        tol = NEAR / np.sqrt(self.n)
+        found = trust_region(self, u, tol=tol, max_iter=100, radius=RADIUS)
+        assert found.last is not None
+        value, grad, hess = found.last
+        factor, failed = dpotrf(hess, lower=True)
+        if failed or not found.converged:  # a saddle is no place to integrate around
+            return Top(self, found.theta, self.n * hess, -np.inf)
+        step = -dpotrs(factor, grad, lower=True)[0]
+        log_det = 2 * np.log(np.diagonal(factor)).sum() + len(u) * np.log(self.n)
+        log_scales = 0.5 * np.log(self.precision[self.precision > 0]).sum()
+        evidence = -self.n * (value + 0.5 * grad @ step) + log_scales - 0.5 * log_det
+        return Top(self, found.theta + step, self.n * hess, float(evidence))
+
+
+@dataclass(frozen=True)
+class Top:
+    """A maximum of a posterior, and Laplace's approximation there.
+
+    ``log_evidence`` is that of the integral of likelihood times prior over u. Powers of 2 pi of the
+    normal priors and of the integral cancel; those of flat priors are the same for all.
+    """
+
+    posterior: Posterior
+    u: Floats
+    information: Floats
+    log_evidence: float
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """That of u."""
+        return np.asarray(np.linalg.inv(self.information))
+
+    @property
+    def theta(self) -> Floats:
+        """(beta, gamma) of the features as they are."""
+        return self.posterior.theta(self.u)
+
+    @property
+    def spread(self) -> Floats:
+        """Covariance of theta."""
+        to_theta = self.posterior.to_theta
+        return np.asarray(to_theta @ self.covariance @ to_theta.T)
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """The posterior under one prior, along the propensity's intercept.
+
+    ``odds`` are those of this prior against others.
+    """
+
+    problem: Problem
+    to_theta: Floats
+    rho: float
+    odds: float = 1.0
+
+    def slice(self, intercept: float) -> Posterior:
+        """With the intercept at the features' means held fixed."""
+        offset = self.to_theta[:, -1] * intercept
+        likelihood, matrix = self.problem.likelihood, self.to_theta[:, :-1]
+        return Posterior(likelihood, matrix, offset, self._precision[:-1])
+
+    @cached_property
+    def _precision(self) -> Floats:
+        beta = np.ones(self.problem.outcome.size)
+        gamma = np.full(self.problem.propensity.size, self.rho)
+        beta[-1] = gamma[-1] = np.inf
+        return np.concatenate([beta, gamma]) ** -2.0
+
+
+def standardising(problem: Problem) -> Floats:
+    """The matrix that takes u to theta."""
+    centre, spread = problem.centre, problem.spread
+    # a constant column has no unit; its spread may be a rounding error of its mean
+    spread = np.where(spread > CONSTANT * np.abs(centre), spread, 1.0)
+    models = (problem.outcome, problem.propensity)
+    return np.asarray(block_diag(*(_of_model(terms, centre, spread) for terms in models)))
+
+
+def _of_model(terms: Terms, centre: Floats, spread: Floats) -> Floats:
+    scale = 1 / terms.take(np.append(spread, 1.0))
+    matrix = np.diag(scale)
+    matrix[-1, :-1] = -terms.take(np.append(centre, 0.0))[:-1] * scale[:-1]
+    return matrix

@@ -1,0 +1,205 @@
+"""AVERAGED: its evidence against integrals, what must not matter, and what it says of itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.optimize import approx_fprime
+from scipy.special import expit, logit, logsumexp
+
+from doublelogit import (
+    AveragedClassifier,
+    JointClassifier,
+    OrientationWarning,
+    WeakIdentificationWarning,
+)
+from doublelogit.design import Terms
+from doublelogit.engines.memory import memory_rows
+from doublelogit.methods import Problem
+from doublelogit.methods.posterior import Ridge, standardising
+from doublelogit.mixture import quantile
+
+pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
+
+
+def ridge(sample, rho):
+    problem = Problem(memory_rows(sample.X, sample.s))
+    if rho == 0:
+        problem = replace(problem, propensity=Terms(sample.X.shape[1], np.array([], dtype=int)))
+    return Ridge(problem, standardising(problem), rho)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7])
+def test_derivatives_of_the_posterior(sample, rho):
+    posterior = ridge(sample, rho).slice(0.3)
+    u = np.random.default_rng(0).normal(size=posterior.to_theta.shape[1]) / 2
+    first, second = posterior.first(u), posterior.second(u)
+
+    def value(u):
+        return posterior.first(u).value
+
+    np.testing.assert_allclose(first.grad, approx_fprime(u, value, 1e-7), atol=1e-6)
+    slopes = approx_fprime(u, posterior.gradient, 1e-7)
+    np.testing.assert_allclose(second.hess, slopes, atol=1e-6)
+    np.testing.assert_allclose(second.grad, first.grad)
+
+
+def test_the_coordinates_are_those_of_standardised_features(sample):
+    X = sample.X * [1.0, 10.0, 0.1, 2.0] + [5.0, -3.0, 0.0, 1.0]
+    problem = Problem(memory_rows(X, sample.s))
+    u = np.random.default_rng(1).normal(size=10)
+    beta, gamma = np.split(standardising(problem) @ u, 2)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(X @ beta[:-1] + beta[-1], Z @ u[:4] + u[4])
+    np.testing.assert_allclose(X @ gamma[:-1] + gamma[-1], Z @ u[5:9] + u[9])
+
+
+def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
+    sample = double_logistic_sample(n=300, beta=(1.0, 0.3), gamma=(0.0, 0.0))
+    posterior = ridge(sample, 0.0).slice(0.0)
+    slopes, intercepts = np.linspace(-1, 4, 81), np.linspace(-2, 3, 81)
+    height = np.array(
+        [
+            [-posterior.n * posterior.first(np.array([a, b])).value for b in intercepts]
+            for a in slopes
+        ]
+    )
+    cell = (slopes[1] - slopes[0]) * (intercepts[1] - intercepts[0])
+    # a factor for the density of the slope, and one that the evidence leaves out
+    exact = logsumexp(height) + np.log(cell) - np.log(2 * np.pi)
+    assert posterior.climb(np.zeros(2)).log_evidence == pytest.approx(exact, abs=0.1)
+
+
+def test_quantiles_of_a_mixture_are_those_of_its_draws():
+    rng = np.random.default_rng(0)
+    weight, mean, sd = np.array([0.3, 0.7]), np.array([[0.0, 3.0]]), np.array([[1.0, 0.5]])
+    piece = (rng.random(200_000) < weight[1]).astype(int)
+    draws = mean[0, piece] + sd[0, piece] * rng.normal(size=200_000)
+    for q in (0.05, 0.5, 0.95):
+        assert quantile(weight, mean, sd, q)[0] == pytest.approx(np.quantile(draws, q), abs=0.02)
+
+
+def test_units_and_origins_of_features_do_not_matter(sample):
+    mine = AveragedClassifier().fit(sample.X, sample.s)
+    X = sample.X * [1.0, 1e3, 1e-2, 2.0] + [0.0, 5e4, 0.0, -7.0]
+    theirs = AveragedClassifier().fit(X, sample.s)
+    np.testing.assert_allclose(
+        mine.predict_positive(sample.X), theirs.predict_positive(X), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        mine.predict_interval(sample.X), theirs.predict_interval(X), atol=1e-6
+    )
+
+
+def test_sparse_features_give_the_same_intervals(sample):
+    X = np.where(np.abs(sample.X) > 0.5, sample.X, 0.0)
+    dense = AveragedClassifier().fit(X, sample.s)
+    thin = AveragedClassifier().fit(sparse.csr_array(X), sample.s)
+    np.testing.assert_allclose(
+        thin.predict_interval(sparse.csr_array(X)), dense.predict_interval(X), atol=1e-8
+    )
+
+
+def test_the_pieces_are_a_table_whose_weights_sum_to_one(sample):
+    model = AveragedClassifier().fit(sample.X, sample.s)
+    table = pd.DataFrame(model.evidence_)
+    assert table["weight"].sum() == pytest.approx(1)
+    assert model.prevalence_ == pytest.approx((table["weight"] * table["prevalence"]).sum())
+    assert set(table["rho"]) <= {0.0, 0.7}
+
+
+def test_intervals_hold_the_means_and_widen_with_the_level(sample):
+    model = AveragedClassifier().fit(sample.X, sample.s)
+    narrow, wide = model.predict_interval(sample.X, 0.5), model.predict_interval(sample.X, 0.95)
+    assert (wide[:, 0] < narrow[:, 0]).all()
+    assert (narrow[:, 1] < wide[:, 1]).all()
+    low, high = model.prevalence_interval(0.95)
+    assert low < model.prevalence_ < high
+    c_low, c_high = model.label_frequency_interval(0.95)
+    assert c_low < model.label_frequency_ < c_high
+    assert model.coef_interval().shape == (2, 5, 2)
+    with pytest.raises(ValueError, match=r"level must be between 0 and 1.*got 95"):
+        model.predict_interval(sample.X, 95)
+
+
+def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
+    sample = double_logistic_sample(n=300, gamma=(0.0, 0.0, 0.0, 0.0, -3.0))
+    with pytest.warns(WeakIdentificationWarning, match="is credible"):
+        model = AveragedClassifier().fit(sample.X, sample.s)
+    low, high = model.prevalence_interval()
+    assert high - low > 0.5
+    assert low < sample.y_x.mean() < high
+
+
+def test_more_rows_are_a_shorter_interval(double_logistic_sample):
+    widths = []
+    for n in (300, 1200, 4800):
+        sample = double_logistic_sample(n=n, gamma=(0.0, 0.0, 0.0, 0.0, 0.0))
+        low, high = AveragedClassifier().fit(sample.X, sample.s).prevalence_interval()
+        widths.append(high - low)
+    assert widths[0] > widths[1] > widths[2]
+
+
+def biased(n, b, g, seed=0):
+    """Six features for the class, six others for the labelling."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 12))
+    y_x = expit(b * X[:, :6].sum(axis=1) - 0.3)
+    y = rng.random(n) < y_x
+    s = y & (rng.random(n) < expit(g * X[:, 6:].sum(axis=1) + 0.2))
+    return X, y_x, y.astype(float), s.astype(int)
+
+
+def test_under_strong_bias_it_is_as_good_as_the_maximum_of_the_likelihood():
+    X, y_x, _, s = biased(4000, 1.0, 0.6)
+    with pytest.warns(OrientationWarning, match="may have changed places"):
+        model = AveragedClassifier().fit(X, s)
+    joint = JointClassifier().fit(X, s)
+    errors = [np.abs(m.predict_positive(X) - y_x).mean() for m in (model, joint)]
+    assert errors[0] < 1.1 * errors[1]
+    assert (model.evidence_["rho"] > 0).all()
+
+
+def test_where_labelling_is_the_stronger_model_features_or_an_audit_settle_it():
+    X, y_x, y, s = biased(2000, 0.6, 1.0)
+    with pytest.warns(OrientationWarning):
+        swapped = AveragedClassifier().fit(X, s)
+    audited = np.where(np.arange(2000) < 100, y, np.nan)
+    by_audit = AveragedClassifier().fit(X, s, audited_y=audited)
+    by_name = AveragedClassifier(propensity_features=range(6, 12)).fit(X, s)
+    errors = [np.abs(m.predict_positive(X) - y_x).mean() for m in (swapped, by_audit, by_name)]
+    assert errors[0] > 0.2
+    assert max(errors[1:]) < 0.15
+    assert by_audit.orientation_.rule == "audit"
+    assert by_name.orientation_.rule == "features"
+    # what it warned of is the answer that it also keeps
+    other = swapped.swapped()
+    assert np.abs(other.predict_positive(X) - y_x).mean() < 0.15
+    np.testing.assert_allclose(other.predict_positive(X), swapped.predict_propensity(X))
+    assert other.prevalence_ == pytest.approx(other.predict_positive(X).mean())
+    with pytest.raises(ValueError, match="told apart by audit"):
+        by_audit.swapped()
+
+
+def test_asked_for_scar_it_averages_scar_only(sample):
+    model = AveragedClassifier(propensity_features=[]).fit(sample.X, sample.s)
+    assert (model.evidence_["rho"] == 0).all()
+    assert np.ptp(model.predict_propensity(sample.X)) < 1e-12
+
+
+def test_too_many_features_are_refused_with_the_way_out(double_logistic_sample):
+    X = sparse.random(50, 1500, density=0.1, format="csr", random_state=0)
+    s = (np.arange(50) % 5 == 0).astype(int)
+    with pytest.raises(ValueError, match=r"at most 1000 of them; got .* Choose Joint"):
+        AveragedClassifier().fit(X, s)
+
+
+def test_the_mean_label_chance_is_that_of_the_sample(double_logistic_sample):
+    sample = double_logistic_sample(n=2000)
+    model = AveragedClassifier().fit(sample.X, sample.s)
+    assert model.predict_label_proba(sample.X).mean() == pytest.approx(sample.s.mean(), abs=0.02)
+    assert logit(model.predict_positive(sample.X)) == pytest.approx(
+        model.decision_function(sample.X)
+    )
