@@ -184,6 +184,7 @@ def test_single_precision_input_stays_as_it_is(model, sample):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of a fold of EM's
+@pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")  # of a fold, too
 @each
 def test_pipelines_grids_and_cross_validation(model, sample):
     pipe = make_pipeline(StandardScaler(), clone(model))
