@@ -187,8 +187,8 @@ def _tells(warning: Any) -> bool:
     return not issubclass(warning.category, RuntimeWarning | DeprecationWarning | FutureWarning)
 
 
-def contributions(model: TableModel, X: Any) -> Any:
-    """How much each column of the table moves the logit of being a hidden positive, per row.
+def contributions(model: TableModel, X: Any, rows: Any = slice(None)) -> Any:
+    """How much each column of the table moves the logit of being a hidden positive, for some rows.
 
     logit P(Y=1 | x, S=0) = x'beta + log(1 - e(x)): the first part is linear, the second has the
     slope -e(x) in x'gamma. Each is compared with the average row. None if the models are not
@@ -200,11 +200,12 @@ def contributions(model: TableModel, X: Any) -> Any:
     gamma = getattr(model.classifier, "propensity_coef_", None)
     if beta is None:
         return None
-    Z = X.to_numpy() - X.to_numpy().mean(axis=0)
+    chosen = X.iloc[rows]
+    Z = chosen.to_numpy() - X.to_numpy().mean(axis=0)
     moved = Z * beta[0]
     if gamma is not None:
-        e_x = model.classifier.predict_propensity(X)
+        e_x = model.classifier.predict_propensity(chosen)
         moved = moved - e_x[:, None] * Z * gamma[0]
     names = list(dict.fromkeys(model.sources))
     owner = np.array(model.sources)
-    return pd.DataFrame({n: moved[:, owner == n].sum(axis=1) for n in names}, index=X.index)
+    return pd.DataFrame({n: moved[:, owner == n].sum(axis=1) for n in names}, index=chosen.index)

@@ -1,0 +1,46 @@
+"""What is true beside what was estimated, where the truth is known."""
+
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.report.analysis import Analysis
+from doublelogit.report.verdict import interval, percent
+
+
+def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:
+    """Prevalence, hidden positives, propensities and the list, true and estimated."""
+    chances, s = analysis.chances, analysis.table.s
+    hidden = (y == 1) & (s == 0)
+    order = np.argsort(-np.where(s == 0, chances.hidden, -1.0), kind="stable")[:100]
+    main = analysis.main
+    lines = [
+        (
+            "share of positives",
+            percent(float(np.mean(y))),
+            f"{percent(main.value)} ({interval(main)})",
+        ),
+        ("the same, all unlabelled negative", percent(float(np.mean(y))), percent(float(s.mean()))),
+        ("the same, labelling at random", percent(float(np.mean(y))), percent(analysis.scar.value)),
+        (
+            "hidden positives",
+            f"{int(hidden.sum()):,}",
+            f"{float((chances.hidden * (s == 0)).sum()):,.0f}",
+        ),
+        (
+            "mean chance of a label, of positives",
+            percent(float(e_x[y == 1].mean())),
+            percent(float(chances.propensity[y == 1].mean())),
+        ),
+        (
+            "positives among the first 100 of the list",
+            str(int(hidden[order].sum())),
+            f"{float(chances.hidden[order].sum()):.0f}",
+        ),
+    ]
+    return {
+        "prevalence": float(np.mean(y)),
+        "hidden": int(hidden.sum()),
+        "lines": [{"what": a, "truth": b, "estimate": c} for a, b, c in lines],
+    }
