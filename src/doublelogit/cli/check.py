@@ -16,6 +16,7 @@ def check(
     table: options.Table,
     common: Common,
     seed: options.Seed = 0,
+    resamples: options.Resamples = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with code 6 if there is a problem.")
     ] = False,
@@ -27,7 +28,9 @@ def check(
 
     with progress(common.json) as step:
         rows = common.table(table)
-        analysis = analyse(rows, method=options.DEFAULT, seed=seed, progress=step)
+        analysis = analyse(
+            rows, method=options.DEFAULT, seed=seed, n_resamples=resamples, progress=step
+        )
         found = checks(analysis)
     if common.json:
         print_json({part: [s._asdict() for s in lines] for part, lines in found.items()})

@@ -7,7 +7,12 @@ EXAMPLE = "Example: [bold]doublelogit compare patients.csv --label diagnosed --i
 
 
 @on_table()
-def compare(table: options.Table, common: Common, seed: options.Seed = 0) -> None:
+def compare(
+    table: options.Table,
+    common: Common,
+    seed: options.Seed = 0,
+    resamples: options.Resamples = None,
+) -> None:
     """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree."""
     from doublelogit.cli.terminal import print_json, print_table, progress, say
     from doublelogit.report.analysis import scar_result
@@ -17,7 +22,13 @@ def compare(table: options.Table, common: Common, seed: options.Seed = 0) -> Non
     with progress(common.json, ("testing SCAR", "fitting")) as step:
         rows = common.table(table)
         X, _ = TableEncoder(rows.roles.categorical).fit(rows.features).encode(rows.features)
-        test = scar_result(rows, X, seed, -1, lambda share: step("testing SCAR", share))
+        test = scar_result(
+            rows,
+            X,
+            seed=seed,
+            n_resamples=resamples,
+            progress=lambda share: step("testing SCAR", share),
+        )
         found = compare_methods(
             rows, test, seed=seed, progress=lambda share: step("fitting", share)
         )

@@ -17,14 +17,15 @@ def demo(
     ),
     rows: Annotated[int, typer.Option(min=500, max=32561, help="Rows of the table.")] = 6000,
     seed: options.Seed = 0,
+    resamples: options.Resamples = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Report on a census table whose positives were hidden by a known, biased mechanism."""
     with guarded(as_json):
-        _demo(out, rows, seed, as_json)
+        _demo(out, rows, seed, resamples, as_json)
 
 
-def _demo(out: Path, n_rows: int, seed: int, as_json: bool) -> None:
+def _demo(out: Path, n_rows: int, seed: int, resamples: int | None, as_json: bool) -> None:
     from doublelogit.cli.report import show
     from doublelogit.cli.terminal import console, heading, print_json, print_table, progress, say
     from doublelogit.datasets import load_census
@@ -52,7 +53,11 @@ def _demo(out: Path, n_rows: int, seed: int, as_json: bool) -> None:
     )
     with progress(as_json) as step:
         analysis = analyse(
-            prepare(census.frame, roles), method=options.DEFAULT, seed=seed, progress=step
+            prepare(census.frame, roles),
+            method=options.DEFAULT,
+            seed=seed,
+            n_resamples=resamples,
+            progress=step,
         )
         truth = beside_truth(analysis, census.target, census.propensity)
         summary: dict[str, Any] = summarise(

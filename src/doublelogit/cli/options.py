@@ -54,56 +54,52 @@ ShowIds = Annotated[
 Method = Annotated[
     str, typer.Option("--method", callback=_method, help=f"One of {', '.join(METHODS)}.")
 ]
+Resamples = Annotated[
+    int | None,
+    typer.Option("--resamples", min=19, help="Samples of the SCAR test; by size if not given."),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+
+
+def _column(flag: str, text: str) -> Any:
+    return typer.Option(flag, help=text, rich_help_panel="What the columns are")
+
+
+def _of_csv(flag: str, text: str) -> Any:
+    return typer.Option(flag, help=text, rich_help_panel="How a CSV is written")
+
+
+Text = str | None
 
 
 @dataclass(frozen=True)
 class Common:
     """What every command on a table may be told of it."""
 
-    label: Annotated[
-        str | None, typer.Option("--label", help="Column that tells labelled rows.")
-    ] = None
-    positive: Annotated[
-        str | None, typer.Option("--positive", help="Its value that means labelled.")
-    ] = None
-    id: Annotated[str | None, typer.Option("--id", help="Column that names the rows.")] = None
+    label: Annotated[Text, _column("--label", "Column that tells labelled rows.")] = None
+    positive: Annotated[Text, _column("--positive", "Its value that means labelled.")] = None
+    id: Annotated[Text, _column("--id", "Column that names the rows.")] = None
     formula: Annotated[
-        str | None,
-        typer.Option("--formula", help="'label ~ age + bmi | age + visits' instead of --label."),
+        Text, _column("--formula", "'label ~ age + bmi | age + visits' instead of --label.")
     ] = None
     propensity_features: Annotated[
-        str | None,
-        typer.Option("--propensity-features", help="Columns labelling may depend on: a,b,c."),
+        Text, _column("--propensity-features", "Columns labelling may depend on: a,b,c.")
     ] = None
     outcome_features: Annotated[
-        str | None,
-        typer.Option("--outcome-features", help="Columns the class may depend on."),
+        Text, _column("--outcome-features", "Columns the class may depend on.")
     ] = None
     audited: Annotated[
-        str | None, typer.Option("--audited", help="Column with classes found out: 1, 0 or empty.")
+        Text, _column("--audited", "Column with classes found out: 1, 0 or empty.")
     ] = None
-    weight: Annotated[
-        str | None, typer.Option("--weight", help="Column of how many times rows count.")
-    ] = None
-    by: Annotated[
-        str | None, typer.Option("--by", help="Column of groups to give the prevalence for.")
-    ] = None
-    categorical: Annotated[
-        str | None, typer.Option("--categorical", help="Columns whose numbers are codes.")
-    ] = None
-    ignore: Annotated[
-        str | None, typer.Option("--ignore", help="Columns that are no features.")
-    ] = None
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", help="Of a CSV; detected if not given.")
-    ] = None
-    decimal: Annotated[
-        str | None, typer.Option("--decimal", help="Of a CSV: point or comma; detected.")
-    ] = None
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", help="Of a CSV; detected if not given.")
-    ] = None
+    weight: Annotated[Text, _column("--weight", "Column of how many times rows count.")] = None
+    by: Annotated[Text, _column("--by", "Column of groups to give the prevalence for.")] = None
+    categorical: Annotated[Text, _column("--categorical", "Columns whose numbers are codes.")] = (
+        None
+    )
+    ignore: Annotated[Text, _column("--ignore", "Columns that are no features.")] = None
+    delimiter: Annotated[Text, _of_csv("--delimiter", "Detected if not given.")] = None
+    decimal: Annotated[Text, _of_csv("--decimal", "Point or comma; detected.")] = None
+    encoding: Annotated[Text, _of_csv("--encoding", "Detected if not given.")] = None
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
 
     def roles(self) -> Any:
@@ -136,14 +132,18 @@ class Common:
             path, delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding
         )
 
-    def table(self, path: Path) -> Any:
-        """The table of a file, taken apart."""
+    def apart(self, frame: Any) -> Any:
+        """A table taken apart by its roles, if it has enough labels."""
         from doublelogit.report.analysis import check_enough
         from doublelogit.tables import prepare
 
-        table = prepare(self.frame(path), self.roles())
+        table = prepare(frame, self.roles())
         check_enough(table)
         return table
+
+    def table(self, path: Path) -> Any:
+        """The table of a file, taken apart."""
+        return self.apart(self.frame(path))
 
     def check(self, needs_label: bool) -> None:
         """What can be said of the options before anything is imported."""

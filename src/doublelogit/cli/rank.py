@@ -94,7 +94,7 @@ def _fitted(
     frame = common.frame(path)
     step("fitting", 0.0)
     if model is None:
-        rows = common.table(path)
+        rows = common.apart(frame)
         return fit_table(rows, rows.roles, method=method), frame, rows.s == 0, []
     fitted = doublelogit.load(model)
     if not isinstance(fitted, TableModel):

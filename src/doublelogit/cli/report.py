@@ -20,6 +20,7 @@ def report(
     top: options.Top = 100,
     show_ids: options.ShowIds = False,
     seed: options.Seed = 0,
+    resamples: options.Resamples = None,
 ) -> None:
     """Write a report of a table: prevalence, drivers, a ranked list, how far to trust it."""
     from doublelogit.cli.terminal import print_json, progress
@@ -28,7 +29,7 @@ def report(
     path = out or Path(f"{table.stem}-report.html")
     with progress(common.json) as step:
         rows = common.table(table)
-        analysis = analyse(rows, method=method, seed=seed, progress=step)
+        analysis = analyse(rows, method=method, seed=seed, n_resamples=resamples, progress=step)
         step("writing", 0.0)
         command = options.asked()
         summary = summarise(

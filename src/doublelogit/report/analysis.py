@@ -85,7 +85,13 @@ class Analysis:
 
 
 def analyse(
-    table: Table, *, method: str, seed: int = 0, n_jobs: int = -1, progress: Progress = silent
+    table: Table,
+    *,
+    method: str,
+    seed: int = 0,
+    n_resamples: int | None = None,
+    n_jobs: int = -1,
+    progress: Progress = silent,
 ) -> Analysis:
     """Fit a table and everything that its report compares the fit with.
 
@@ -97,15 +103,25 @@ def analyse(
         One of the names of ``doublelogit.registry.METHODS``.
     seed : int, default=0
         Of everything that is drawn.
+    n_resamples : int, default=None
+        Samples of the test of SCAR; from 199 down to 39 by the size of the table if not given,
+        and none above 20,000 rows, where the chi-square law takes their place.
     n_jobs : int, default=-1
-        Worker processes of the test of SCAR.
+        Worker processes of the test.
     progress : callable, default=silent
         Called with the name of a step and the share of it that is done.
     """
     progress("fitting", 0.0)
     model = fit_table(table, table.roles, method=method, **_settings(method, table, seed))
     X, _ = model.encoder.encode(table.features)
-    test = scar_result(table, X, seed, n_jobs, lambda share: progress("testing SCAR", share))
+    test = scar_result(
+        table,
+        X,
+        seed=seed,
+        n_resamples=n_resamples,
+        n_jobs=n_jobs,
+        progress=lambda share: progress("testing SCAR", share),
+    )
     progress("intervals", 0.0)
     inference = inference_of(model.classifier, X, table)
     main = answer(BIASED, model.classifier, X, table, inference)
@@ -142,19 +158,25 @@ def _settings(method: str, table: Table, seed: int) -> dict[str, Any]:
 
 
 def scar_result(
-    table: Table, X: Any, seed: int, n_jobs: int, progress: Callable[[float], None]
+    table: Table,
+    X: Any,
+    *,
+    seed: int,
+    progress: Callable[[float], None],
+    n_resamples: int | None = None,
+    n_jobs: int = -1,
 ) -> ScarTest:
     """The likelihood-ratio test, its p-value from samples unless there are too many rows."""
     progress(0.0)
-    if len(table) > LARGE:
+    if len(table) > LARGE and n_resamples is None:
         return scar_test(X.to_numpy(), table.s, asymptotic=True)
     work = X.shape[0] * X.shape[1]
     # the fewest samples that can reject at 5% with some room, and more where they are cheap
-    n_resamples = 199 if work < 50_000 else 99 if work < 250_000 else 39
+    enough = 199 if work < 50_000 else 99 if work < 250_000 else 39
     return scar_test(
         X.to_numpy(),
         table.s,
-        n_resamples=n_resamples,
+        n_resamples=n_resamples or enough,
         random_state=seed,
         n_jobs=n_jobs,
         progress=progress,

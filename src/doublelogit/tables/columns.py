@@ -228,13 +228,12 @@ def date_pattern(known: Any) -> str | None:
         return None
     try:
         from skrub import ToDatetime
-        from skrub.core import RejectColumn
     except ImportError:
         raise ImportError(f"dates as text, in {known.name!r}, need: pip install skrub") from None
     reader = ToDatetime()
     try:
         reader.fit_transform(known.astype(str))
-    except RejectColumn:
+    except ValueError:  # skrub rejects the column
         return None
     return reader.format_
 
