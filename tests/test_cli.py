@@ -77,7 +77,7 @@ assert not heavy, heavy
 
 def test_a_model_is_fitted_saved_and_predicts(run):
     output = words(run("fit", "clinic.csv", *NAMED, "--out", "m.dlm"))
-    assert "joint fitted to 600 rows" in output
+    assert "Joint fitted to 600 rows" in output
     new = clinic(50, seed=1).drop(columns=["diagnosed", "bmi"])
     new.loc[0, "smoker"] = "sometimes"
     new.to_csv("new.csv", index=False)
@@ -156,7 +156,7 @@ def test_compare_never_recommends_a_scar_method_after_evidence_of_bias(run):
     found = json.loads(run(*arguments, "--json").stdout)
     assert {line["method"] for line in found["lines"]} == {*METHODS, "joint, SCAR"}
     assert found["recommended"] not in ("joint, SCAR", "naive")
-    assert any("not to be used here" in sentence for sentence in found["sentences"])
+    assert any("not to be used here" in sentence["text"] for sentence in found["sentences"])
 
 
 def test_simulate_sets_methods_beside_the_truth(run):

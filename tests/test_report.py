@@ -76,9 +76,12 @@ def test_two_answers_are_given_where_two_fit():
 
 
 def test_weak_labels_are_reported_by_their_profile():
-    frame = clinic(300, seed=3)
-    frame.loc[frame.index[::2], "diagnosed"] = ""
-    analysis = analysed(frame[["patient", "distance", "bmi", "smoker", "diagnosed"]])
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 300))
+    y = rng.random(300) < 1 / (1 + np.exp(-0.7 * x))
+    s = y & (rng.random(300) < 1 / (1 + np.exp(0.7 * z)))
+    frame = pd.DataFrame({"x": x, "distance": z, "diagnosed": s, "half": x > 0})
+    analysis = analysed(frame, by="half", id=None)
     summary = summarise(analysis)
     assert analysis.weak
     assert summary["prevalence"]["main"]["how"] == "profile likelihood"

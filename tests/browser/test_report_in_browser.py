@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 
 import pytest

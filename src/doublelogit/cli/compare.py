@@ -36,13 +36,14 @@ def compare(
         print_json(found.to_dict())
         return
     print_table(
-        ["method", "positive", "held-out", "difference", "rank corr.", "same top 5%"],
+        ["method", "positive", "held-out", "difference", "s.e.", "rank corr.", "same top"],
         [
             [
                 line.method,
                 f"{line.prevalence:.1%}",
                 f"{line.log_likelihood:.4f}",
-                f"{line.difference:+.4f} ± {line.standard_error:.4f}",
+                f"{line.difference:+.4f}",
+                f"{line.standard_error:.4f}",
                 f"{line.rank_correlation:.2f}",
                 f"{line.same_top:.0%}",
             ]
@@ -50,4 +51,4 @@ def compare(
         ],
     )
     for sentence in found.sentences:
-        say("fine", sentence)
+        say(sentence.level, sentence.text)

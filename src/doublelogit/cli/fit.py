@@ -46,5 +46,5 @@ def fit(
     say("fine", f"{method} fitted to {len(rows):,} rows, {int(rows.s.sum()):,} labelled.")
     say("fine", f"Estimated share of positives: {share:.1%}; labelled are {rows.s.mean():.1%}.")
     for text in model.warned:
-        say("attention", text[0].upper() + text[1:])
+        say("attention", text)
     say("fine", f"Saved as {path}.")

@@ -39,7 +39,7 @@ def predict(model: Model, table: options.Table, common: Common, out: options.Out
         print_json({"predictions": str(path), "rows": len(found), "issues": issues})
         return
     for issue in issues:
-        say("attention", issue[0].upper() + issue[1:])
+        say("attention", issue)
     share = found["positive"].mean()
     say("fine", f"{len(found):,} rows, of which {share:.1%} are expected to be positive.")
     say("fine", f"Written to {path}.")

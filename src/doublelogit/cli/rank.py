@@ -142,7 +142,7 @@ def _show(lines: list[dict[str, Any]], sentence: str, warned: list[str], out: Pa
         rest = "all are in the file" if out else "--out list.csv writes all"
         say("fine", f"The first {SCREEN} of {len(lines)}; {rest}.")
     for text in warned:
-        say("attention", text[0].upper() + text[1:])
+        say("attention", text)
     say("fine", sentence)
     if out is not None:
         say("fine", f"Written to {out}.")

@@ -1,6 +1,7 @@
 """``doublelogit report``: a table in, a page out."""
 
 from pathlib import Path
+from typing import Any
 
 from doublelogit.cli import options
 from doublelogit.cli.options import Common, on_table
@@ -42,7 +43,7 @@ def report(
         show(summary, path, numbers)
 
 
-def show(summary: dict, path: Path, numbers: Path) -> None:  # type: ignore[type-arg]
+def show(summary: dict[str, Any], path: Path, numbers: Path) -> None:
     """The verdict, and where the page is."""
     from doublelogit.cli.terminal import console, heading, say
 

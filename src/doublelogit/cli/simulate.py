@@ -96,6 +96,6 @@ def show_scores(scores: list[Any]) -> None:
         ],
     )
     console().print(
-        " positive: estimated share of positives. AE: mean distance of P(Y=1|x) from the\n"
-        " oracle's, smaller is better. accuracy: share of rows whose true class is predicted."
+        " positive: estimated share of positives; AE: mean distance of P(Y=1|x) from\n"
+        " the oracle's, smaller is better; accuracy: share of true classes predicted."
     )

@@ -30,14 +30,14 @@ def print_json(value: Any) -> None:
 
 
 def say(level: str, text: str) -> None:
-    """A sentence with its mark."""
+    """A sentence with its mark; warnings of the library begin with a small letter."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     mark, colour = MARKS[level]
     line = Table.grid(padding=(0, 1))
-    line.add_row(Text(mark, style=f"bold {colour}"), Text(text))
+    line.add_row(Text(mark, style=f"bold {colour}"), Text(text[:1].upper() + text[1:]))
     console().print(Padding(line, (0, 0, 0, 1)))
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
+from scipy.stats import norm
 from sklearn.base import clone
 
 from doublelogit._types import Floats
@@ -17,6 +19,7 @@ from doublelogit.tables.model import TableModel, fit_classifier, fit_table, prob
 from doublelogit.tables.roles import Table
 
 LARGE = 20_000  # rows above which nothing is drawn again and again
+BENT = 1.5  # times the interval of the curvature: that of a ridge that bends
 FALSE_SHARES = (0.01, 0.05, 0.1)  # of the labels that might be wrong
 Progress = Callable[[str, float], None]
 
@@ -75,8 +78,8 @@ class Analysis:
 
     @property
     def weak(self) -> bool:
-        """Whether the labels hardly determine the prevalence."""
-        return self.inference is not None and self.inference.weak
+        """Whether the labels hardly determine the prevalence, so that curvature misleads."""
+        return self.inference is not None and weakly_determined(self.inference, self.main)
 
     @property
     def orientation(self) -> Any:
@@ -138,7 +141,7 @@ def analyse(
         naive=_naive(table),
         scar=_under_scar(model, X, table),
         swapped=_swapped(model.classifier, X, table),
-        groups=_by_group(model.classifier, X, table, inference),
+        groups=_by_group(model.classifier, X, table, inference, main),
         false_labels=_with_false_labels(model.classifier, X, table, main.value, progress),
     )
 
@@ -194,12 +197,21 @@ def inference_of(classifier: Any, X: Any, table: Table) -> Inference | None:
 def answer(
     assumption: str, classifier: Any, X: Any, table: Table, inference: Inference | None
 ) -> Answer:
-    """The prevalence by a fitted model, by its profile where the curvature says too little."""
+    """The prevalence by a fitted model, its interval by the profile likelihood if affordable."""
     if inference is None:
         value = np.average(classifier.predict_positive(X), weights=table.weight)
         return Answer(assumption, float(value))
-    estimate = inference.prevalence(method="profile" if inference.weak else "delta")
-    return _of_estimate(assumption, estimate)
+    # where curvature and profile differ the profile is right; in large samples they seldom do
+    profiled = inference.weak or len(table) <= LARGE
+    return _of_estimate(assumption, inference.prevalence(method="profile" if profiled else "delta"))
+
+
+def weakly_determined(inference: Inference, found: Answer) -> bool:
+    """Whether intervals from the curvature do not hold: it is flat, or the ridge bends."""
+    if inference.weak or found.low is None or found.high is None:
+        return inference.weak
+    reach = np.subtract(*logit(np.clip([found.high, found.low], 1e-12, 1 - 1e-12)))
+    return bool(reach > BENT * 2 * norm.ppf(0.975) * inference.logit_error)
 
 
 def _of_estimate(assumption: str, found: Estimate) -> Answer:
@@ -229,11 +241,12 @@ def _swapped(classifier: Any, X: Any, table: Table) -> Answer | None:
 
 
 def _by_group(
-    classifier: Any, X: Any, table: Table, inference: Inference | None
+    classifier: Any, X: Any, table: Table, inference: Inference | None, main: Answer
 ) -> dict[str, Answer]:
+    """By group, with intervals from the curvature where those hold."""
     if table.group is None:
         return {}
-    if inference is not None and not inference.weak:
+    if inference is not None and not weakly_determined(inference, main):
         found = inference.prevalence(by=table.group)
         return {str(group): _of_estimate(BIASED, estimate) for group, estimate in found.items()}
     y_x = classifier.predict_positive(X)

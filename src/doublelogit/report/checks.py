@@ -57,7 +57,7 @@ def _identified(analysis: Analysis) -> Sentence:
     inference = analysis.inference
     if inference is None:
         return Sentence("problem", "The fit has not converged; no interval can be given.")
-    if inference.weak:
+    if analysis.weak:
         return Sentence(
             "problem",
             f"The labels hardly determine the prevalence ({interval(analysis.main)}). Audit some "

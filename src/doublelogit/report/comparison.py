@@ -14,6 +14,7 @@ from doublelogit._types import Floats
 from doublelogit.inference import ScarTest
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import DEFAULT_METHOD, METHODS
+from doublelogit.report.verdict import Sentence
 from doublelogit.tables.encoder import TableEncoder
 from doublelogit.tables.model import fit_classifier, make_classifier
 from doublelogit.tables.roles import Table
@@ -21,6 +22,7 @@ from doublelogit.tables.roles import Table
 FOLDS = 3
 SCAR = "joint, SCAR"  # a constant propensity
 AT_RANDOM = (SCAR, "naive")  # methods that biased labels rule out
+FAR = 0.1  # shares of positives that are no longer one answer
 CLEARLY = 2.0  # standard errors by which another method must be better to be recommended
 
 
@@ -44,11 +46,11 @@ class Comparison:
 
     lines: list[Line]
     recommended: str
-    sentences: list[str]
+    sentences: list[Sentence]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON would hold it."""
-        return asdict(self)
+        return {**asdict(self), "sentences": [sentence._asdict() for sentence in self.sentences]}
 
 
 def compare_methods(
@@ -127,21 +129,28 @@ def _concluded(lines: list[Line], test: ScarTest) -> Comparison:
     ]
     best = max(better, key=lambda line: line.difference).method if better else DEFAULT_METHOD
     shares = [line.prevalence for line in lines if line.method not in AT_RANDOM]
-    sentences = [test.sentence]
+    sentences = [Sentence("attention" if test.rejects else "fine", test.sentence)]
     if test.rejects:
-        sentences.append(
+        text = (
             f"Methods that assume labelling at random ({', '.join(AT_RANDOM)}) are not to be used "
             "here, however well they score."
         )
-    sentences.append(
+        sentences.append(Sentence("attention", text))
+    text = (
         f"Held-out labels are clearly more likely by {best} than by {DEFAULT_METHOD}."
         if better
         else f"No method makes held-out labels clearly more likely than {DEFAULT_METHOD} does."
     )
-    sentences.append(
-        f"The methods that allow for biased labels put the share of positives between "
-        f"{min(shares):.1%} and {max(shares):.1%}."
-        + (" They disagree: audit some rows." if max(shares) - min(shares) > 0.1 else "")
-    )
-    sentences.append(f"Recommended: {best}.")
+    sentences += [Sentence("fine", text), _agreement(shares)]
+    sentences.append(Sentence("fine", f"Recommended: {best}."))
     return Comparison(lines, best, sentences)
+
+
+def _agreement(shares: list[float]) -> Sentence:
+    text = (
+        "The methods that allow for biased labels put the share of positives between "
+        f"{min(shares):.1%} and {max(shares):.1%}."
+    )
+    if max(shares) - min(shares) <= FAR:
+        return Sentence("fine", text)
+    return Sentence("attention", f"{text} They disagree: audit some rows.")
