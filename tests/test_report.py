@@ -24,7 +24,7 @@ EVIL = "<script>alert(1)</script>"
 
 def analysed(frame=None, method="joint", **roles):
     frame = clinic() if frame is None else frame
-    ignore = ("sick",) if "sick" in frame else ()
+    ignore = tuple(name for name in ("sick", "half") if name in frame)
     named = {"propensity_features": ("distance",), "by": "smoker", "id": "patient", **roles}
     table = prepare(frame, Roles("diagnosed", ignore=ignore, **named))
     return analyse(table, method=method, n_resamples=39, n_jobs=1)

@@ -45,12 +45,15 @@ def report(
 
 def show(summary: dict[str, Any], path: Path, numbers: Path) -> None:
     """The verdict, and where the page is."""
+    from rich.padding import Padding
+    from rich.text import Text
+
     from doublelogit.cli.terminal import console, heading, say
 
     heading(f"{summary['source']}: the verdict")
     for sentence in summary["verdict"]:
         say(sentence["level"], sentence["text"])
     heading("Next")
-    console().print(f" {summary['recommendation']}", markup=False)
+    console().print(Padding(Text(summary["recommendation"]), (0, 0, 0, 1)))
     heading("Written")
     console().print(f" {path.resolve()}\n {numbers.resolve()}", markup=False, soft_wrap=True)

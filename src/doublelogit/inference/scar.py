@@ -190,11 +190,12 @@ def null_fit(X: Floats, s: Floats, C: float) -> Null:
 
 
 def _by_chi_square(X: Floats, s: Floats, method: str, C: float) -> ScarTest:
-    statistic = likelihood_statistics(X, s, C)[method]
+    null = null_fit(X, s, C)
+    statistic = statistics_against(null, C)[method]
     # as many slopes as columns that are no combination of others
     freedom = int(np.linalg.matrix_rank(X.T @ X / len(X), tol=1e-9, hermitian=True))
     p = float(chi2.sf(statistic, freedom))
-    return ScarTest(method, statistic, p, np.array([]), null_fit(X, s, C).c, freedom)
+    return ScarTest(method, statistic, p, np.array([]), null.c, freedom)
 
 
 def _by_likelihood(
@@ -234,14 +235,18 @@ def drawn_statistics(
 
 
 def likelihood_statistics(X: Floats, s: Floats, C: float) -> dict[str, float]:
+    """Likelihood ratio and Wald statistic of a sample."""
+    return statistics_against(null_fit(X, s, C), C)
+
+
+def statistics_against(null: Null, C: float) -> dict[str, float]:
     """Likelihood ratio and Wald statistic of the free fit.
 
     It is climbed from the null's maximum, so that the ratio cannot be negative, and from the
     naive start.
     """
-    null = null_fit(X, s, C)
     problem = Problem(null.problem.rows, 1 / C, 1 / C)
-    flat = np.append(np.zeros(X.shape[1]), logit(np.clip(null.c, 1e-6, 1 - 1e-6)))
+    flat = np.append(np.zeros(problem.rows.n_features), logit(np.clip(null.c, 1e-6, 1 - 1e-6)))
     fits = [
         joint(problem, init=start, n_starts=1)
         for start in (np.concatenate([null.beta, flat]), "naive")

@@ -74,6 +74,21 @@ def list_lengths(hidden: Floats) -> dict[str, list[float]]:
     }
 
 
+def examples(hidden: Floats) -> list[dict[str, float]]:
+    """Lists of round lengths: how many of them are expected to be positive."""
+    total = np.cumsum(np.sort(hidden)[::-1])
+    return [
+        {
+            "length": k,
+            "positives": float(total[k - 1]),
+            "precision": float(total[k - 1] / k),
+            "recall": float(total[k - 1] / max(total[-1], 1e-300)),
+        }
+        for k in (10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000)
+        if k <= len(total)
+    ]
+
+
 @dataclass(frozen=True)
 class Cut:
     """Where to end the list, and why."""

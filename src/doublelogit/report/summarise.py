@@ -11,7 +11,7 @@ import numpy as np
 from doublelogit.metrics import label_calibration
 from doublelogit.report import verdict as words
 from doublelogit.report.analysis import LARGE, Analysis, Answer
-from doublelogit.report.ranking import list_lengths, rank_hidden
+from doublelogit.report.ranking import examples, list_lengths, rank_hidden
 from doublelogit.tables.columns import Category, Ignored
 
 BINS = 20
@@ -73,6 +73,7 @@ def summarise(
         },
         "ranking": _ranking(analysis, top, show_ids),
         "list_lengths": list_lengths(analysis.chances.hidden[table.s == 0]),
+        "list_examples": examples(analysis.chances.hidden[table.s == 0]),
         "profile": _profile(analysis),
         "truth": truth,
         "versions": _versions(),

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.report.analysis import Analysis
-from doublelogit.report.verdict import interval, percent
+from doublelogit.report.analysis import Analysis, Answer
+from doublelogit.report.verdict import percent
 
 
 def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:
@@ -19,22 +19,22 @@ def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:
         (
             "share of positives",
             percent(float(np.mean(y))),
-            f"{percent(main.value)} ({interval(main)})",
+            f"{percent(main.value)} ({_range(main)})",
         ),
-        ("the same, all unlabelled negative", percent(float(np.mean(y))), percent(float(s.mean()))),
-        ("the same, labelling at random", percent(float(np.mean(y))), percent(analysis.scar.value)),
+        ("  if unlabelled were negative", percent(float(np.mean(y))), percent(float(s.mean()))),
+        ("  if labelling were at random", percent(float(np.mean(y))), percent(analysis.scar.value)),
         (
             "hidden positives",
             f"{int(hidden.sum()):,}",
             f"{float((chances.hidden * (s == 0)).sum()):,.0f}",
         ),
         (
-            "mean chance of a label, of positives",
+            "chance of a label, positives",
             percent(float(e_x[y == 1].mean())),
             percent(float(chances.propensity[y == 1].mean())),
         ),
         (
-            "positives among the first 100 of the list",
+            "positives in the first 100",
             str(int(hidden[order].sum())),
             f"{float(chances.hidden[order].sum()):.0f}",
         ),
@@ -44,3 +44,9 @@ def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:
         "hidden": int(hidden.sum()),
         "lines": [{"what": a, "truth": b, "estimate": c} for a, b, c in lines],
     }
+
+
+def _range(answer: Answer) -> str:
+    if answer.low is None or answer.high is None:
+        return "no interval"
+    return f"{percent(answer.low)} to {percent(answer.high)}"

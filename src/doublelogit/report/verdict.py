@@ -213,7 +213,7 @@ def recommendation(analysis: Analysis) -> str:
     first = np.sort(unlabelled)[::-1][:50]
     text = (
         f"Check the rows of the list from the top: of the first {len(first)} about "
-        f"{first.sum():.0f} are expected to be positive."
+        f"{first.sum():.0f} are expected to be positive, if the model holds."
     )
     if analysis.weak:
         text += " Audit some rows drawn at random as well: they pin down the prevalence."
