@@ -18,6 +18,7 @@ from doublelogit.inference.estimate import of_share
 from doublelogit.tables.model import TableModel, fit_classifier, fit_table, probabilities
 from doublelogit.tables.roles import Table
 
+SMALL = 50_000  # cells of a table of which a sample is fitted in some hundredths of a second
 LARGE = 20_000  # rows above which nothing is drawn again and again
 BENT = 1.5  # times the interval of the curvature: that of a ridge that bends
 FALSE_SHARES = (0.01, 0.05, 0.1)  # of the labels that might be wrong
@@ -175,13 +176,13 @@ def scar_result(
         return scar_test(X.to_numpy(), table.s, asymptotic=True)
     work = X.shape[0] * X.shape[1]
     # the fewest samples that can reject at 5% with some room, and more where they are cheap
-    enough = 199 if work < 50_000 else 99 if work < 250_000 else 39
+    enough = 199 if work < SMALL else 99 if work < 5 * SMALL else 39
     return scar_test(
         X.to_numpy(),
         table.s,
         n_resamples=n_resamples or enough,
         random_state=seed,
-        n_jobs=n_jobs,
+        n_jobs=1 if work < SMALL else n_jobs,  # workers would take longer to start than to work
         progress=progress,
     )
 
