@@ -36,7 +36,7 @@ def compare(
         print_json(found.to_dict())
         return
     print_table(
-        ["method", "positive", "held-out", "difference", "s.e.", "rank corr.", "same top"],
+        ["method", "positive", "held-out", "difference", "s.e.", "ranks", "top 5%"],
         [
             [
                 line.method,
