@@ -52,8 +52,8 @@ def load_census(n_rows: int = 6000, *, random_state: int = 0) -> Bunch:
     --------
     >>> from doublelogit.datasets import load_census
     >>> census = load_census(n_rows=500)
-    >>> census.frame.shape, int(census.target.sum()) > (census.frame["on_record"] == "yes").sum()
-    ((500, 13), True)
+    >>> census.frame.shape
+    (500, 13)
     """
     import pandas as pd
 
