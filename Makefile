@@ -9,15 +9,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test lint types contract test-src test-wheel slow bench optima orientation coverage scar reproduce sweep report data clean
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench optima orientation coverage scar reproduce sweep report data clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.core  ## Hide positives of a bundled table by a biased mechanism and find them again
-	$(BIN)/python -m doublelogit.demo
+demo: $(VENV)/.core  ## A report of a bundled table whose positives were hidden, beside the truth
+	$(BIN)/doublelogit demo --out build/demo
 
-test: lint types contract test-src test-wheel  ## Everything that must be green before a commit
+test: lint types contract docs test-src test-wheel  ## Everything that must be green before a commit
 
 lint: $(VENV)/.dev  ## Style and formatting
 	$(BIN)/ruff check .
@@ -37,6 +37,9 @@ test-wheel: $(VENV)/.dev  ## Tests against the built wheel
 	$(BIN)/python -m pip wheel -q --no-deps -w build/wheel .
 	$(BIN)/python -m pip install -q --no-deps --target build/wheel/site build/wheel/*.whl
 	PYTHONPATH=build/wheel/site DOUBLELOGIT_FROM=build/wheel/site $(PYTEST) -m "not slow" tests
+
+docs: $(VENV)/.dev  ## The documentation as a site, warnings as errors; in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
 
 slow: $(VENV)/.dev  ## Studies that take minutes
 	$(PYTEST) -m slow tests
@@ -82,7 +85,7 @@ $(VENV)/.pip: constraints.txt
 	touch $@
 
 $(VENV)/.core: $(VENV)/.pip pyproject.toml
-	$(BIN)/python -m pip install -q -e .
+	$(BIN)/python -m pip install -q -e '.[cli,report]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core

@@ -1,14 +1,17 @@
-"""What the project promises about itself: the demo, the README, the equations' homes."""
+"""What the project promises about itself: the README, its pages, the equations' homes."""
 
 import re
-import subprocess
-import sys
+import runpy
+import shlex
+import shutil
+import warnings
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import doublelogit
-from doublelogit.demo import METHODS, demo
+from doublelogit.cli import app
 
 ROOT = Path(__file__).parent.parent
 SOURCE = Path(doublelogit.__file__).parent
@@ -42,26 +45,12 @@ def test_every_equation_has_a_home():
     assert not missing
 
 
-def test_the_demo_shows_every_method_beside_the_truth():
-    lines = list(demo("BreastCancer"))
-    for method in ("truth", *METHODS):
-        row = next(line for line in lines if line.startswith(method + " "))
-        assert len(re.findall(r"\d+\.\d+", row)) == 4
-
-
-def test_the_demo_runs_as_a_command():
-    command = [sys.executable, "-m", "doublelogit.demo", "--data", "diabetes", "--seed", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("diabetes: 768 rows")
-    assert done.stderr == ""
-
-
 def documented(page):
     """Blocks of Python on a page."""
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
 
 
-PAGES = ["README.md", "docs/inference.md", "docs/experiments.md"]
+PAGES = ["README.md", "docs/guide.md", "docs/inference.md", "docs/experiments.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -73,6 +62,43 @@ def test_pages_have_python_to_run(page):
 def test_documented_python_runs(page, block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(block, page, "exec"), {})
+
+
+def commands(page):
+    """Commands on a page, each with what the page says it prints."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
+    parts = [part for block in blocks for part in block.split("$ doublelogit ")[1:]]
+    return [part.partition("\n")[::2] for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("page", "command", "printed"),
+    [(p, *pair) for p in ("README.md", "docs/commands.md") for pair in commands(p)],
+)
+def test_documented_commands_print_what_the_page_says(
+    page, command, printed, tmp_path, monkeypatch
+):
+    shutil.copy(ROOT / "examples" / "clinic.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "80"})
+    assert result.exit_code == 0, result.output
+    output = " ".join(result.output.split())
+    for said in printed.split("..."):  # dots stand for what differs from run to run
+        assert " ".join(said.split()) in output
+
+
+def test_the_worked_commands_are_worked():
+    worked = {command.split()[0] for command, printed in commands("docs/commands.md") if printed}
+    assert {"check", "compare", "simulate", "diagnose"} <= worked
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_run(example, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runpy.run_path(str(example))
+    assert capsys.readouterr().out
 
 
 def test_versions_agree():

@@ -5,24 +5,32 @@ to be labelled depends on its features. The double logistic model estimates both
 y(x) = P(Y=1 | x) and e(x) = P(S=1 | Y=1, x).
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from doublelogit.estimators import (
-    AveragedClassifier,
-    EMClassifier,
-    JointClassifier,
-    LBEClassifier,
-    NaiveClassifier,
-    TwoModelsClassifier,
-    TwoModelsSimpleClassifier,
-)
-from doublelogit.exceptions import (
-    LabelOrderWarning,
-    OrientationWarning,
-    SeparationWarning,
-    WeakIdentificationWarning,
-)
-from doublelogit.inference import infer, scar_test
+if TYPE_CHECKING:
+    from doublelogit.estimators import (
+        AveragedClassifier,
+        EMClassifier,
+        JointClassifier,
+        LBEClassifier,
+        NaiveClassifier,
+        TwoModelsClassifier,
+        TwoModelsSimpleClassifier,
+    )
+    from doublelogit.exceptions import (
+        LabelOrderWarning,
+        ModelFileError,
+        OrientationWarning,
+        SeparationWarning,
+        TableError,
+        TableWarning,
+        WeakIdentificationWarning,
+    )
+    from doublelogit.inference import infer, scar_test
+    from doublelogit.persistence import load
+    from doublelogit.tables import Roles, TableEncoder, TableModel, fit_table, read_table
 
 __version__ = version("doublelogit")
 
@@ -32,13 +40,39 @@ __all__ = [
     "JointClassifier",
     "LBEClassifier",
     "LabelOrderWarning",
+    "ModelFileError",
     "NaiveClassifier",
     "OrientationWarning",
+    "Roles",
     "SeparationWarning",
+    "TableEncoder",
+    "TableError",
+    "TableModel",
+    "TableWarning",
     "TwoModelsClassifier",
     "TwoModelsSimpleClassifier",
     "WeakIdentificationWarning",
     "__version__",
+    "fit_table",
     "infer",
+    "load",
+    "read_table",
     "scar_test",
 ]
+
+# Names are imported when first asked for, so that the command line can show its help without
+# waiting for numpy and scikit-learn.
+_HOMES = ("exceptions", "estimators", "inference", "persistence", "tables")
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(f"doublelogit.{home}")
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'doublelogit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

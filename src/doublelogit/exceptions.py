@@ -19,3 +19,15 @@ class BootstrapWarning(UserWarning):
 
 class WeakIdentificationWarning(UserWarning):
     """The labels hardly determine the prevalence, so that an interval is not to be relied on."""
+
+
+class TableError(ValueError):
+    """A table, a column or its values are not what was said of them."""
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, altered, of a newer release, or no model file at all."""
+
+
+class TableWarning(UserWarning):
+    """New rows differ from those of fit: columns absent, levels never seen."""

@@ -55,12 +55,14 @@ def label_log_likelihood(
         Estimated P(S=1 | x).
     sample_weight : array-like of shape (n_samples,), optional
     """
+    return _mean(label_log_likelihoods(s, s_x), sample_weight)
+
+
+def label_log_likelihoods(s: ArrayLike, s_x: ArrayLike) -> Floats:
+    """Log-likelihood of the observed label of each row; see :func:`label_log_likelihood`."""
     s, s_x = _same_length(s=s, s_x=s_x)
     tiny = np.finfo(float).tiny  # a label held impossible costs much, not everything
-    likelihood = np.where(
-        s == 1, np.log(np.maximum(s_x, tiny)), np.log1p(-np.minimum(s_x, 1 - 1e-16))
-    )
-    return _mean(likelihood, sample_weight)
+    return np.where(s == 1, np.log(np.maximum(s_x, tiny)), np.log1p(-np.minimum(s_x, 1 - 1e-16)))
 
 
 def ipw_prevalence(

@@ -54,6 +54,8 @@ class AveragedClassifier(AbstractPUClassifier):
         The pieces of the posterior: weight, log_evidence, prevalence and its standard deviation,
         and rho, the prior scale of the labelling's slopes (0 is SCAR). A DataFrame takes it as it
         is.
+    mixture_ : Mixture
+        The same with the coefficients and covariances of each.
     prevalence_, label_frequency_ : float
         Posterior means of P(Y=1) and P(S=1 | Y=1); see :meth:`prevalence_interval`.
     orientation_ : Orientation
@@ -89,8 +91,6 @@ class AveragedClassifier(AbstractPUClassifier):
         "pos_label": "no_validation",
     }
 
-    evidence_: NDArray[Any]
-
     def __init__(
         self,
         *,
@@ -114,7 +114,7 @@ class AveragedClassifier(AbstractPUClassifier):
         logit : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self._mean_logit(self._mixture.outcome, X)
+        return self._mean_logit(self.mixture_.outcome, X)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Credible interval of y(x) = P(Y=1 | x) for each row.
@@ -129,7 +129,7 @@ class AveragedClassifier(AbstractPUClassifier):
         ends : ndarray of shape (n_samples, 2)
         """
         check_is_fitted(self)
-        X, mixture = self._features(X), self._mixture
+        X, mixture = self._features(X), self.mixture_
         side = mixture.outcome
         return np.asarray(expit(mixture.ends(side.predictor(X), side.deviation(X), level)))
 
@@ -146,7 +146,7 @@ class AveragedClassifier(AbstractPUClassifier):
             Of the outcome, then of the propensity; intercepts last.
         """
         check_is_fitted(self)
-        mixture = self._mixture
+        mixture = self.mixture_
         sides = (mixture.outcome, mixture.propensity)
         return np.array([mixture.ends(side.coef.T, side.errors.T, level) for side in sides])
 
@@ -162,12 +162,12 @@ class AveragedClassifier(AbstractPUClassifier):
         low, high : float
         """
         check_is_fitted(self)
-        return self._mixture.prevalence_interval(level)
+        return self.mixture_.prevalence_interval(level)
 
     def label_frequency_interval(self, level: float = 0.9) -> tuple[float, float]:
         """Credible interval of the label frequency P(S=1 | Y=1); as :meth:`prevalence_interval`."""
         low, high = self.prevalence_interval(level)
-        return self._mixture.mean_s / high, self._mixture.mean_s / low
+        return self.mixture_.mean_s / high, self.mixture_.mean_s / low
 
     def swapped(self) -> "AveragedClassifier":
         """The fitted classifier with the models exchanged, where nothing tells them apart.
@@ -185,7 +185,7 @@ class AveragedClassifier(AbstractPUClassifier):
                 "is part of the average already; see orientation_."
             )
         other = copy(self)
-        other._keep(self._mixture.exchanged())
+        other._keep(self.mixture_.exchanged())
         beta = np.append(self.coef_[0], self.intercept_)
         gamma = np.append(self.propensity_coef_[0], self.propensity_intercept_)
         other.coef_, other.intercept_ = gamma[None, :-1], gamma[-1:]
@@ -193,13 +193,28 @@ class AveragedClassifier(AbstractPUClassifier):
         other.orientation_ = replace(mine, gap=-mine.gap, clear=False, beta=beta, gamma=gamma)
         return other
 
+    @property
+    def evidence_(self) -> NDArray[Any]:
+        """The pieces of the posterior as a table."""
+        check_is_fitted(self)
+        mixture, side = self.mixture_, self.mixture_.outcome
+        columns = {
+            "weight": mixture.weight,
+            "log_evidence": mixture.log_evidence,
+            "prevalence": side.share,
+            "prevalence_sd": side.share_sd,
+            "rho": mixture.rho,
+        }
+        rows = list(zip(*columns.values(), strict=True))
+        return np.array(rows, [(name, float) for name in columns])
+
     def _mean_logit(self, side: Side, X: Any) -> Floats:
-        p = self._mixture.mean_probability(side, self._features(X))
+        p = self.mixture_.mean_probability(side, self._features(X))
         return np.asarray(logit(np.clip(p, LIMIT, 1 - LIMIT)))
 
     def _propensity_logit(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return self._mean_logit(self._mixture.propensity, X)
+        return self._mean_logit(self.mixture_.propensity, X)
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         size = problem.outcome.size + problem.propensity.size
@@ -223,16 +238,7 @@ class AveragedClassifier(AbstractPUClassifier):
         self._keep(result.mixture)
 
     def _keep(self, mixture: Mixture) -> None:
-        self._mixture, side = mixture, mixture.outcome
-        columns = {
-            "weight": mixture.weight,
-            "log_evidence": mixture.log_evidence,
-            "prevalence": side.share,
-            "prevalence_sd": side.share_sd,
-            "rho": mixture.rho,
-        }
-        rows = list(zip(*columns.values(), strict=True))
-        self.evidence_ = np.array(rows, [(name, float) for name in columns])
+        self.mixture_, side = mixture, mixture.outcome
         self.prevalence_ = float(mixture.weight @ side.share)
         self.label_frequency_ = float(mixture.weight @ (mixture.mean_s / side.share))
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from doublelogit._types import Floats
 from doublelogit.design import Terms, predictor
 from doublelogit.engines.memory import MemoryRows, memory_rows
+from doublelogit.estimators.state import save
 from doublelogit.estimators.validation import (
     check_audited,
     check_weighted,
@@ -215,6 +216,20 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         s = y == self.classes_[1]
         return label_log_likelihood(s, self.predict_label_proba(X), sample_weight)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted classifier to a file that :func:`doublelogit.load` reads.
+
+        The file holds JSON and raw arrays, no pickle. Classifiers of other libraries that were
+        plugged in are kept by skops, and load with the same version of scikit-learn only.
+
+        Parameters
+        ----------
+        path : path
+            Of the file; it is written whole or not at all.
+        """
+        check_is_fitted(self)
+        save(self, path)
 
     def _propensity_logit(self, X: Any) -> Floats:
         check_is_fitted(self)

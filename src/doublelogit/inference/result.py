@@ -285,10 +285,20 @@ class Inference:
         low, high = walked.interval(level)
         return Estimate("prevalence", found.value, found.se, low, high, level, "profile likelihood")
 
-    def _warn_if_weak(self) -> None:
+    @cached_property
+    def logit_error(self) -> float:
+        """Standard error of the logit of the prevalence."""
         found = self._delta("prevalence", shares.prevalence, self._groups(None)[None], 0.95)
-        se = found.se / (found.value * (1 - found.value))
-        if se > WEAK:
+        return found.se / (found.value * (1 - found.value))
+
+    @property
+    def weak(self) -> bool:
+        """Whether the labels hardly determine the prevalence: then only the profile holds."""
+        return self.logit_error > WEAK
+
+    def _warn_if_weak(self) -> None:
+        if self.weak:
+            se = self.logit_error
             warnings.warn(
                 f"the labels hardly determine the prevalence (standard error of its logit "
                 f"{se:.1f}, reliable up to {WEAK}): an interval from the curvature at the maximum "

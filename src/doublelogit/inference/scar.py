@@ -4,7 +4,8 @@
     ks, kl, klcov, nb  do labelled rows look like a random part of the likely positives?
 
 Near flat directions the first two do not follow their chi-square law, so their p-values come from
-samples drawn under the null fit (a parametric bootstrap). The others are those of Teisseyre et al.
+samples drawn under the null fit (a parametric bootstrap); ``asymptotic=True`` takes the law anyway,
+for samples too large to draw again. The others are those of Teisseyre et al.
 (2024): the positives are taken to be the labelled rows and the unlabelled ones that NAIVE ranks
 first, as many as the label frequency c asks for; labels are then drawn among them at random, again
 and again, and the statistic of the real labels is compared with those. Where the classes overlap
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, logit
+from scipy.stats import chi2
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
@@ -53,6 +55,8 @@ class ScarTest:
         Statistics of samples whose labels were drawn at random.
     label_frequency : float
         c under SCAR, given or estimated.
+    freedom : int
+        Degrees of freedom of the chi-square law that gave the p-value; 0 if samples did.
     """
 
     method: str
@@ -60,15 +64,28 @@ class ScarTest:
     p_value: float
     null: Floats
     label_frequency: float
+    freedom: int = 0
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the labels speak against SCAR, at 5%."""
+        return self.p_value < 0.05
 
     @property
     def sentence(self) -> str:
         """The result in words."""
-        against = "speaks against" if self.p_value < 0.05 else "does not speak against"
+        against = "speaks against" if self.rejects else "does not speak against"
+        how = (
+            f"by the chi-square law of large samples with {self.freedom} degrees of freedom; the "
+            f"label frequency would be {self.label_frequency:.2f}"
+            if self.freedom
+            else f"{len(self.null)} samples drawn under the hypothesis with a label frequency of "
+            f"{self.label_frequency:.2f}"
+        )
+        p = f"p = {self.p_value:.3g}" if self.p_value >= 1e-6 else "p < 0.000001"
         return (
             f"The {self.method} test {against} labelling at random (statistic "
-            f"{self.statistic:.3g}, p = {self.p_value:.3g}, {len(self.null)} samples drawn under "
-            f"the hypothesis with a label frequency of {self.label_frequency:.2f})."
+            f"{self.statistic:.3g}, {p}, {how})."
         )
 
     def __str__(self) -> str:
@@ -86,6 +103,8 @@ def scar_test(
     pos_label: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    asymptotic: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> ScarTest:
     """Test whether positives are labelled completely at random.
 
@@ -112,6 +131,11 @@ def scar_test(
         The same seed gives the same p-value whatever n_jobs is.
     n_jobs : int, default=None
         Worker processes for lr and wald.
+    asymptotic : bool, default=False
+        For lr and wald in large samples: the p-value from the chi-square law instead of samples.
+        The penalty makes it a little too large.
+    progress : callable, default=None
+        Called with the share that is done, for lr and wald.
 
     Returns
     -------
@@ -136,8 +160,13 @@ def scar_test(
     X, s = check_X_y(X, s, dtype=np.float64)
     labels, _ = encode_labels(s, pos_label)
     Z = StandardScaler().fit_transform(X)
+    if asymptotic and method not in LIKELIHOOD:
+        raise ValueError(f"asymptotic is for {' and '.join(LIKELIHOOD)}; got method={method!r}.")
+    if asymptotic:
+        return _by_chi_square(Z, labels, method, C)
     if method in LIKELIHOOD:
-        return _by_likelihood(Z, labels, method, n_resamples or 199, C, random_state, n_jobs)
+        n, report = n_resamples or 199, progress or (lambda _: None)
+        return _by_likelihood(Z, labels, method, n, C, random_state, n_jobs, report)
     c = label_frequency or null_fit(Z, labels, C).c
     return _by_resampling(Z, labels, method, c, n_resamples or 500, C, random_state)
 
@@ -161,15 +190,34 @@ def null_fit(X: Floats, s: Floats, C: float) -> Null:
     return Null(problem, best.theta[:-1], float(expit(best.theta[-1])), best.value)
 
 
+def _by_chi_square(X: Floats, s: Floats, method: str, C: float) -> ScarTest:
+    null = null_fit(X, s, C)
+    statistic = statistics_against(null, C)[method]
+    # as many slopes as columns that are no combination of others
+    freedom = int(np.linalg.matrix_rank(X.T @ X / len(X), tol=1e-9, hermitian=True))
+    p = float(chi2.sf(statistic, freedom))
+    return ScarTest(method, statistic, p, np.array([]), null.c, freedom)
+
+
 def _by_likelihood(
-    X: Floats, s: Floats, method: str, n: int, C: float, seed: int, n_jobs: int | None
+    X: Floats,
+    s: Floats,
+    method: str,
+    n: int,
+    C: float,
+    seed: int,
+    n_jobs: int | None,
+    report: Callable[[float], None],
 ) -> ScarTest:
     null = null_fit(X, s, C)
     s_x = null.c * expit(X @ null.beta[:-1] + null.beta[-1])
     seeds = np.random.SeedSequence(seed).spawn(n)
     work = delayed(drawn_statistics)
-    both = Parallel(n_jobs=n_jobs)(work(X, s_x, C, child) for child in seeds)
-    draws = np.array([statistics[method] for statistics in both])
+    both = Parallel(n_jobs=n_jobs, return_as="generator")(work(X, s_x, C, child) for child in seeds)
+    draws = np.empty(n)
+    for i, statistics in enumerate(both):
+        draws[i] = statistics[method]
+        report((i + 1) / n)
     statistic = likelihood_statistics(X, s, C)[method]
     p = (1 + np.count_nonzero(draws >= statistic)) / (n + 1)
     return ScarTest(method, statistic, float(p), draws, null.c)
@@ -188,14 +236,18 @@ def drawn_statistics(
 
 
 def likelihood_statistics(X: Floats, s: Floats, C: float) -> dict[str, float]:
+    """Likelihood ratio and Wald statistic of a sample."""
+    return statistics_against(null_fit(X, s, C), C)
+
+
+def statistics_against(null: Null, C: float) -> dict[str, float]:
     """Likelihood ratio and Wald statistic of the free fit.
 
     It is climbed from the null's maximum, so that the ratio cannot be negative, and from the
     naive start.
     """
-    null = null_fit(X, s, C)
     problem = Problem(null.problem.rows, 1 / C, 1 / C)
-    flat = np.append(np.zeros(X.shape[1]), logit(np.clip(null.c, 1e-6, 1 - 1e-6)))
+    flat = np.append(np.zeros(problem.rows.n_features), logit(np.clip(null.c, 1e-6, 1 - 1e-6)))
     starts = (np.concatenate([null.beta, flat]), start(problem, "naive"))
     fits = [trust_region(problem.likelihood, theta, tol=TOL) for theta in starts]
     best = min(fits, key=lambda fit: fit.value)

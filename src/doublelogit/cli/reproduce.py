@@ -1,43 +1,13 @@
-"""The command line: ``doublelogit reproduce`` runs a paper's experiments and writes its tables."""
+"""``doublelogit reproduce``: run a paper's experiments and write its tables."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
-try:
-    import rich  # noqa: F401
-    import typer
-except ImportError:  # pragma: no cover - the message is all there is
-    sys.exit("the doublelogit command needs: pip install 'doublelogit[cli,experiments,report]'")
+import typer
 
-from doublelogit import __version__
-
-app = typer.Typer(
-    name="doublelogit",
-    help="Learning from positive-unlabelled data whose labels are biased.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+EXAMPLE = "Example: [bold]doublelogit reproduce --quick --datasets heart-c[/bold]"
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"doublelogit {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show it and exit."),
-    ] = False,
-) -> None:
-    """Learning from positive-unlabelled data whose labels are biased."""
-
-
-@app.command()
 def reproduce(
     plan: Annotated[
         str, typer.Option(help="A plan that comes with the library, or a TOML file.")

@@ -1,0 +1,54 @@
+"""``doublelogit compare``: all methods side by side."""
+
+from doublelogit.cli import options
+from doublelogit.cli.options import Common, on_table
+
+EXAMPLE = "Example: [bold]doublelogit compare patients.csv --label diagnosed --id patient[/bold]"
+
+
+@on_table()
+def compare(
+    table: options.Table,
+    common: Common,
+    seed: options.Seed = 0,
+    resamples: options.Resamples = None,
+) -> None:
+    """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree."""
+    from doublelogit.cli.terminal import print_json, print_table, progress, say
+    from doublelogit.report.analysis import scar_result
+    from doublelogit.report.comparison import compare_methods
+    from doublelogit.tables import TableEncoder
+
+    with progress(common.json, ("testing SCAR", "fitting")) as step:
+        rows = common.table(table)
+        X, _ = TableEncoder(rows.roles.categorical).fit(rows.features).encode(rows.features)
+        test = scar_result(
+            rows,
+            X,
+            seed=seed,
+            n_resamples=resamples,
+            progress=lambda share: step("testing SCAR", share),
+        )
+        found = compare_methods(
+            rows, test, seed=seed, progress=lambda share: step("fitting", share)
+        )
+    if common.json:
+        print_json(found.to_dict())
+        return
+    print_table(
+        ["method", "positive", "held-out", "difference", "s.e.", "ranks", "top 5%"],
+        [
+            [
+                line.method,
+                f"{line.prevalence:.1%}",
+                f"{line.log_likelihood:.4f}",
+                f"{line.difference:+.4f}",
+                f"{line.standard_error:.4f}",
+                f"{line.rank_correlation:.2f}",
+                f"{line.same_top:.0%}",
+            ]
+            for line in found.lines
+        ],
+    )
+    for sentence in found.sentences:
+        say(sentence.level, sentence.text)

@@ -1,0 +1,74 @@
+"""``doublelogit demo``: a report of a bundled table, beside the truth."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from doublelogit.cli import options
+from doublelogit.cli.errors import guarded
+
+EXAMPLE = "Example: [bold]doublelogit demo --out demo[/bold]"
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the results.")] = Path(
+        "doublelogit-demo"
+    ),
+    rows: Annotated[int, typer.Option(min=500, max=32561, help="Rows of the table.")] = 6000,
+    seed: options.Seed = 0,
+    resamples: options.Resamples = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Report on a census table whose positives were hidden by a known, biased mechanism."""
+    with guarded(as_json):
+        _demo(out, rows, seed, resamples, as_json)
+
+
+def _demo(out: Path, n_rows: int, seed: int, resamples: int | None, as_json: bool) -> None:
+    from doublelogit.cli.report import show
+    from doublelogit.cli.terminal import console, heading, print_json, print_table, progress, say
+    from doublelogit.datasets import load_census
+    from doublelogit.report import analyse, summarise, write_report
+    from doublelogit.report.truth import beside_truth
+    from doublelogit.tables import Roles, prepare
+    from doublelogit.tables.write import write_table
+
+    census = load_census(n_rows, random_state=seed)
+    labelled = int((census.frame["on_record"] == "yes").sum())
+    if not as_json:
+        heading("A census table with words, holes and biased labels")
+        say(
+            "fine",
+            f"{n_rows:,} people, of whom {int(census.target.sum()):,} earn more than $50,000. "
+            f"{labelled:,} of those are on record; the self-employed and the old are less often.",
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "census.csv"
+    write_table(census.frame, path)
+    roles = Roles("on_record", id="person", by="sex", propensity_features=census.drivers)
+    command = (
+        f"doublelogit report {path} --label on_record --id person --by sex "
+        f"--propensity-features {','.join(census.drivers)} --show-ids --out {out / 'report.html'}"
+    )
+    with progress(as_json) as step:
+        analysis = analyse(
+            prepare(census.frame, roles),
+            method=options.DEFAULT,
+            seed=seed,
+            n_resamples=resamples,
+            progress=step,
+        )
+        truth = beside_truth(analysis, census.target, census.propensity)
+        summary: dict[str, Any] = summarise(
+            analysis, show_ids=True, source=path.name, command=command, truth=truth
+        )
+        numbers = write_report(summary, out / "report.html")
+    if as_json:
+        print_json({**summary, "report": str(out / "report.html")})
+        return
+    console().print(f"\n What was run, on the table without the truth:\n {command}", soft_wrap=True)
+    heading("Beside the truth")
+    lines = [[line["what"], line["truth"], line["estimate"]] for line in truth["lines"]]
+    print_table(["", "truth", "estimate"], lines)
+    show(summary, out / "report.html", numbers)

@@ -1,0 +1,215 @@
+"""Options that commands share, given once: each command lists only its own."""
+
+import inspect
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from doublelogit.cli.errors import guarded
+from doublelogit.registry import DEFAULT_METHOD, METHODS
+
+
+def _method(value: str) -> str:
+    if value not in METHODS:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(METHODS)}.")
+    return value
+
+
+def _config(context: typer.Context, path: Path | None) -> None:
+    """Defaults from a TOML file: of all commands, or of one in its own table."""
+    if path is None:
+        return
+    try:
+        given = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise typer.BadParameter(f"{path} cannot be read as TOML: {error}.") from None
+    command = context.info_name or ""
+    own = given.get(command, {})
+    common = {key: value for key, value in given.items() if not isinstance(value, dict)}
+    known = {p.name for p in context.command.params}
+    defaults = {}
+    for key, value in {**common, **own}.items():
+        name = key.replace("-", "_")
+        if name not in known and key in own:
+            raise typer.BadParameter(f"{path}: the command {command} has no option {key!r}.")
+        defaults[name] = ",".join(map(str, value)) if isinstance(value, list) else value
+    context.default_map = {**(context.default_map or {}), **defaults}
+
+
+Table = Annotated[
+    Path,
+    typer.Argument(help="CSV, Parquet, Excel, Stata or SPSS file.", exists=True, dir_okay=False),
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the result.")]
+Top = Annotated[int, typer.Option("--top", min=1, help="Rows of the ranked list.")]
+ShowIds = Annotated[
+    bool, typer.Option("--show-ids", help="Show ids in the report; they may be patients.")
+]
+Method = Annotated[
+    str, typer.Option("--method", callback=_method, help=f"One of {', '.join(METHODS)}.")
+]
+Resamples = Annotated[
+    int | None,
+    typer.Option("--resamples", min=19, help="Samples of the SCAR test; by size if not given."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+
+
+def _column(flag: str, text: str) -> Any:
+    return typer.Option(flag, help=text, rich_help_panel="What the columns are")
+
+
+def _of_csv(flag: str, text: str) -> Any:
+    return typer.Option(flag, help=text, rich_help_panel="How a CSV is written")
+
+
+Text = str | None
+
+
+@dataclass(frozen=True)
+class Common:
+    """What every command on a table may be told of it."""
+
+    label: Annotated[Text, _column("--label", "Column that tells labelled rows.")] = None
+    positive: Annotated[Text, _column("--positive", "Its value that means labelled.")] = None
+    id: Annotated[Text, _column("--id", "Column that names the rows.")] = None
+    formula: Annotated[
+        Text, _column("--formula", "'label ~ age + bmi | age + visits' instead of --label.")
+    ] = None
+    propensity_features: Annotated[
+        Text, _column("--propensity-features", "Columns labelling may depend on: a,b,c.")
+    ] = None
+    outcome_features: Annotated[
+        Text, _column("--outcome-features", "Columns the class may depend on.")
+    ] = None
+    audited: Annotated[
+        Text, _column("--audited", "Column with classes found out: 1, 0 or empty.")
+    ] = None
+    weight: Annotated[Text, _column("--weight", "Column of how many times rows count.")] = None
+    by: Annotated[Text, _column("--by", "Column of groups to give the prevalence for.")] = None
+    categorical: Annotated[Text, _column("--categorical", "Columns whose numbers are codes.")] = (
+        None
+    )
+    ignore: Annotated[Text, _column("--ignore", "Columns that are no features.")] = None
+    delimiter: Annotated[Text, _of_csv("--delimiter", "Detected if not given.")] = None
+    decimal: Annotated[Text, _of_csv("--decimal", "Point or comma; detected.")] = None
+    encoding: Annotated[Text, _of_csv("--encoding", "Detected if not given.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
+
+    def roles(self) -> Any:
+        """The roles of the columns."""
+        from doublelogit.tables import Roles
+
+        others: dict[str, Any] = {
+            "positive": self.positive,
+            "id": self.id,
+            "audited": self.audited,
+            "weight": self.weight,
+            "by": self.by,
+            "categorical": names(self.categorical) or (),
+            "ignore": names(self.ignore) or (),
+        }
+        if self.formula is not None:
+            return Roles.of_formula(self.formula, **others)
+        return Roles(
+            label=str(self.label),
+            outcome_features=names(self.outcome_features),
+            propensity_features=names(self.propensity_features),
+            **others,
+        )
+
+    def frame(self, path: Path) -> Any:
+        """The table of a file."""
+        from doublelogit.tables import read_table
+
+        return read_table(
+            path, delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding
+        )
+
+    def apart(self, frame: Any) -> Any:
+        """A table taken apart by its roles, if it has enough labels."""
+        from doublelogit.report.analysis import check_enough
+        from doublelogit.tables import prepare
+
+        table = prepare(frame, self.roles())
+        check_enough(table)
+        return table
+
+    def table(self, path: Path) -> Any:
+        """The table of a file, taken apart."""
+        return self.apart(self.frame(path))
+
+    def check(self, needs_label: bool) -> None:
+        """What can be said of the options before anything is imported."""
+        named = self.label is not None or self.formula is not None
+        if needs_label and not named:
+            raise typer.BadParameter("name the label column by --label, or give a --formula.")
+        features = self.outcome_features or self.propensity_features
+        if self.formula is not None and (self.label is not None or features is not None):
+            raise typer.BadParameter("--formula says what --label and --*-features say; give one.")
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """Names separated by commas; an empty text is no name, None is all."""
+    if text is None:
+        return None
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+CONFIG = inspect.Parameter(
+    "config",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        Path | None,
+        typer.Option("--config", is_eager=True, callback=_config, help="Options from a TOML file."),
+    ],
+)
+
+
+def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command on a table: its own options, those of :class:`Common` as ``common``, --config."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = [
+            p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for p in inspect.signature(command).parameters.values()
+            if p.name != "common"
+        ]
+        shared = [
+            inspect.Parameter(
+                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type
+            )
+            for f in fields(Common)
+        ]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            del given["config"]  # its callback has done the work
+            common = Common(**{f.name: given.pop(f.name) for f in fields(Common)})
+            common.check(needs_label)
+            with guarded(common.json):
+                command(common=common, **given)
+
+        parameters = [*own, *shared, CONFIG]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return decorate
+
+
+def asked() -> str:
+    """The command line as it was typed."""
+    import shlex
+
+    return shlex.join(["doublelogit", *sys.argv[1:]])
+
+
+DEFAULT = DEFAULT_METHOD

@@ -1,0 +1,45 @@
+"""``doublelogit predict``: probabilities of the rows of a table, by a saved model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doublelogit.cli import options
+from doublelogit.cli.options import Common, on_table
+
+EXAMPLE = "Example: [bold]doublelogit predict model.dlm new.csv --out predictions.csv[/bold]"
+Model = Annotated[
+    Path, typer.Argument(help="A model that fit has saved.", exists=True, dir_okay=False)
+]
+
+
+@on_table(needs_label=False)
+def predict(model: Model, table: options.Table, common: Common, out: options.Out = None) -> None:
+    """Write P(Y=1 | x), the chance of a label, and the chance of a hidden positive, row by row."""
+    import doublelogit
+    from doublelogit.cli.terminal import print_json, progress, say
+    from doublelogit.tables.model import TableModel
+    from doublelogit.tables.write import write_table
+
+    path = out or Path(f"{table.stem}-predictions.csv")
+    with progress(common.json, ("predicting",)) as step:
+        fitted = doublelogit.load(model)
+        if not isinstance(fitted, TableModel):
+            raise doublelogit.ModelFileError(
+                f"{model.name!r} holds a bare classifier, which knows no table. Use a model saved "
+                "by 'doublelogit fit'."
+            )
+        frame = common.frame(table)
+        step("predicting", 0.0)
+        _, issues = fitted.encode(frame)
+        found = fitted.predict(frame)
+        write_table(found, path)
+    if common.json:
+        print_json({"predictions": str(path), "rows": len(found), "issues": issues})
+        return
+    for issue in issues:
+        say("attention", issue)
+    share = found["positive"].mean()
+    say("fine", f"{len(found):,} rows, of which {share:.1%} are expected to be positive.")
+    say("fine", f"Written to {path}.")

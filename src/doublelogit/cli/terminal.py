@@ -1,0 +1,84 @@
+"""What commands print: sentences, tables, progress; JSON for machines."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+MARKS = {
+    "fine": ("✓", "green"),
+    "attention": ("!", "yellow"),
+    "problem": ("✗", "red"),
+}
+STEPS = ("fitting", "testing SCAR", "intervals", "other assumptions", "writing")
+
+
+def console(err: bool = False) -> Any:
+    """Rich's console; it knows whether anyone is looking."""
+    from rich.console import Console
+
+    return Console(stderr=err, highlight=False, soft_wrap=False)
+
+
+def print_json(value: Any) -> None:
+    """A value as JSON on standard output."""
+    from doublelogit.report.summarise import plain
+
+    typer.echo(json.dumps(plain(value), indent=1, allow_nan=False))
+
+
+def say(level: str, text: str) -> None:
+    """A sentence with its mark; warnings of the library begin with a small letter."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    mark, colour = MARKS[level]
+    line = Table.grid(padding=(0, 1))
+    line.add_row(Text(mark, style=f"bold {colour}"), Text(text[:1].upper() + text[1:]))
+    console().print(Padding(line, (0, 0, 0, 1)))
+
+
+def heading(text: str) -> None:
+    """A line that begins a part."""
+    from rich.text import Text
+
+    console().print(Text(f"\n{text}", style="bold"))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: int = 1) -> None:
+    """A table; columns from the given one on are numbers. Cells are text, never markup."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for i, name in enumerate(columns):
+        table.add_column(Text(name), justify="right" if i >= numeric else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console().print(table)
+
+
+@contextmanager
+def progress(quiet: bool, steps: Sequence[str] = STEPS) -> Iterator[Callable[[str, float], None]]:
+    """A bar on standard error, gone when done; each step has an equal part of it."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console(err=True),
+        transient=True,
+        disable=quiet,
+    )
+    with bar:
+        task = bar.add_task("reading", total=len(steps))
+
+        def report(step: str, share: float) -> None:
+            bar.update(task, description=step, completed=list(steps).index(step) + share)
+
+        yield report

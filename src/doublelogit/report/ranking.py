@@ -1,0 +1,128 @@
+"""The list of likely hidden positives: who is on it, why, and how long it should be."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.tables.columns import MISSING, short
+from doublelogit.tables.model import TableModel, contributions
+
+REASONS = 3  # features named for each row
+ENOUGH = 0.05  # logits below which a feature does not speak for anything
+CURVE = 60  # points of the curve of list lengths
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A row of the list."""
+
+    rank: int
+    row: int
+    chance: float
+    reasons: list[dict[str, Any]]
+
+
+def rank_hidden(
+    model: TableModel, features: Any, X: Any, hidden: Floats, unlabelled: Any, top: int
+) -> list[Ranked]:
+    """The unlabelled rows likeliest to be positive, with the features that speak for each."""
+    candidates = np.flatnonzero(unlabelled)
+    order = candidates[np.argsort(-hidden[candidates], kind="stable")][:top]
+    moved = contributions(model, X, order)
+    return [
+        Ranked(
+            rank=i + 1,
+            row=int(row),
+            chance=float(hidden[row]),
+            reasons=[] if moved is None else _reasons(moved.iloc[i], features.iloc[row]),
+        )
+        for i, row in enumerate(order)
+    ]
+
+
+def _reasons(moved: Any, row: Any) -> list[dict[str, Any]]:
+    """The features that raise the odds most, with their values and the factor."""
+    raising = moved[moved > ENOUGH].nlargest(REASONS)
+    return [
+        {"feature": str(name), "value": shown(row[name]), "odds": float(np.exp(by))}
+        for name, by in raising.items()
+    ]
+
+
+def shown(value: Any) -> str:
+    """A cell as text."""
+    if value is None or value != value:
+        return MISSING
+    if isinstance(value, float | np.floating):
+        return short(float(value))
+    text = str(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def list_lengths(hidden: Floats) -> dict[str, list[float]]:
+    """Expected precision and recall of lists of unlabelled rows, by length."""
+    chances = np.sort(hidden)[::-1]
+    total = np.cumsum(chances)
+    n = len(chances)
+    lengths = np.unique(np.geomspace(1, n, CURVE).round().astype(int)) if n else np.array([], int)
+    return {
+        "length": lengths.tolist(),
+        "precision": (total[lengths - 1] / lengths).tolist(),
+        "recall": (total[lengths - 1] / max(total[-1], 1e-300)).tolist() if n else [],
+    }
+
+
+def examples(hidden: Floats) -> list[dict[str, float]]:
+    """Lists of round lengths: how many of them are expected to be positive."""
+    total = np.cumsum(np.sort(hidden)[::-1])
+    return [
+        {
+            "length": k,
+            "positives": float(total[k - 1]),
+            "precision": float(total[k - 1] / k),
+            "recall": float(total[k - 1] / max(total[-1], 1e-300)),
+        }
+        for k in (10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000)
+        if k <= len(total)
+    ]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where to end the list, and why."""
+
+    length: int
+    sentence: str
+
+
+def cut_list(
+    hidden: Floats,
+    *,
+    top: int | None = None,
+    budget: float | None = None,
+    check_cost: float | None = None,
+    miss_cost: float | None = None,
+) -> Cut:
+    """Length of the list from a number, a budget, or what a check and a miss cost.
+
+    A row is worth a check if its chance times the cost of missing a positive is at least the cost
+    of the check.
+    """
+    chances = np.sort(hidden)[::-1]
+    if miss_cost is not None and check_cost is not None:
+        threshold = check_cost / miss_cost
+        length = int((chances >= threshold).sum())
+        gain = float(chances[:length].sum()) * miss_cost - length * check_cost
+        return Cut(
+            length,
+            f"A check pays where the chance is at least {threshold:.1%}: {length} rows, with an "
+            f"expected gain of {gain:,.0f}.",
+        )
+    if budget is not None and check_cost is not None:
+        length = min(int(budget // check_cost), len(chances))
+        return Cut(length, f"A budget of {budget:,.0f} pays for {length} checks.")
+    length = min(100 if top is None else top, len(chances))
+    expected = float(chances[:length].sum())
+    return Cut(length, f"Of these {length} rows about {expected:.0f} are expected to be positive.")

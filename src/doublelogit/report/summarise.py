@@ -1,0 +1,280 @@
+"""``summarise``: every number of a report in one dictionary that JSON can hold."""
+
+import math
+import platform
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from doublelogit.metrics import label_calibration
+from doublelogit.report import verdict as words
+from doublelogit.report.analysis import LARGE, Analysis, Answer
+from doublelogit.report.ranking import examples, list_lengths, rank_hidden
+from doublelogit.tables.columns import Category, Ignored
+
+BINS = 20
+PACKAGES = ("doublelogit", "numpy", "scipy", "scikit-learn", "pandas")
+TERMS = {"outcome": "outcome", "propensity": "labelling"}
+
+
+def summarise(
+    analysis: Analysis,
+    *,
+    top: int = 100,
+    show_ids: bool = False,
+    source: str = "",
+    command: str = "",
+    truth: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """All numbers and sentences of a report.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of a table.
+    top : int, default=100
+        Rows of the ranked list.
+    show_ids : bool, default=False
+        Whether the list names rows by their ids, which may be patients.
+    source, command : str, default=""
+        Where the table came from, and how the report was asked for.
+    truth : dict, default=None
+        What is known of the truth, in demonstrations.
+
+    Returns
+    -------
+    summary : dict
+        Of texts, finite numbers, lists and dicts alone.
+    """
+    table = analysis.table
+    calibration = label_calibration(table.s, analysis.chances.label, min(10, len(table)))
+    verdict = words.verdict(analysis, calibration.error)
+    summary = {
+        "source": source,
+        "command": command,
+        "seed": analysis.seed,
+        "method": analysis.model.method,
+        "verdict": [sentence._asdict() for sentence in verdict],
+        "recommendation": words.recommendation(analysis),
+        "assumptions": words.assumptions(analysis),
+        "data": _data(analysis),
+        "scar_test": _test(analysis),
+        "orientation": _orientation(analysis),
+        "prevalence": _prevalence(analysis),
+        "drivers": _drivers(analysis),
+        "propensity": _propensity(analysis),
+        "calibration": {
+            "predicted": calibration.predicted,
+            "observed": calibration.observed,
+            "rows": calibration.rows,
+            "gap": calibration.error,
+        },
+        "ranking": _ranking(analysis, top, show_ids),
+        "list_lengths": list_lengths(analysis.chances.hidden[table.s == 0]),
+        "list_examples": examples(analysis.chances.hidden[table.s == 0]),
+        "profile": _profile(analysis),
+        "truth": truth,
+        "versions": _versions(),
+    }
+    return plain(summary)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it; what is no finite number is None."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _data(analysis: Analysis) -> dict[str, Any]:
+    table = analysis.table
+    columns = []
+    for column in analysis.model.encoder.columns_:
+        values = table.features[column.name]
+        entry = {
+            "name": column.name,
+            "kind": column.kind,
+            "missing": float(values.isna().mean()),
+            "distinct": int(values.nunique()),
+            "unit": column.meaning,
+            "note": column.reason if isinstance(column, Ignored) else "",
+        }
+        if isinstance(column, Category) and values.nunique() > len(column.levels):
+            entry["note"] = f"the {len(column.levels) - 1} commonest levels; the others together"
+        columns.append(entry)
+    return {
+        "rows": len(table),
+        "labelled": int(table.s.sum()),
+        "unlabelled": int((table.s == 0).sum()),
+        "audited": 0 if table.audited is None else int((~np.isnan(table.audited)).sum()),
+        "weighted": table.weight is not None,
+        "label": table.roles.label,
+        "positive": table.roles.positive,
+        "encoded_columns": analysis.X.shape[1],
+        "columns": columns,
+        "notes": list(table.notes),
+    }
+
+
+def _test(analysis: Analysis) -> dict[str, Any] | None:
+    test = analysis.test
+    if test is None:
+        return None
+    return {
+        "sentence": test.sentence,
+        "rejects": test.rejects,
+        "statistic": test.statistic,
+        "p_value": test.p_value,
+        "asymptotic": bool(test.freedom),
+        "samples": len(test.null),
+        "note": f"Above {LARGE:,} rows the chi-square law of large samples replaces resampling."
+        if test.freedom
+        else "",
+    }
+
+
+def _orientation(analysis: Analysis) -> dict[str, Any]:
+    decided = analysis.orientation
+    return {
+        "sentence": words.orientation_text(analysis),
+        "clear": words.clear(analysis),
+        "rule": None if decided is None else decided.rule,
+        "gap": None if decided is None else decided.gap,
+        "unit": None if decided is None else decided.unit,
+        "swapped": None if analysis.swapped is None else asdict(analysis.swapped),
+    }
+
+
+def _prevalence(analysis: Analysis) -> dict[str, Any]:
+    answers: list[Answer] = [analysis.naive, analysis.scar, analysis.main]
+    if analysis.swapped is not None:
+        answers.append(analysis.swapped)
+    groups = [
+        {
+            "group": group,
+            "rows": int((analysis.table.group == group).sum()),
+            "labelled": float(analysis.table.s[analysis.table.group == group].mean()),
+            **asdict(answer),
+        }
+        for group, answer in analysis.groups.items()
+    ]
+    return {
+        "main": asdict(analysis.main),
+        "weak": analysis.weak,
+        "hidden": float(analysis.weight @ (analysis.chances.hidden * (analysis.table.s == 0))),
+        "by_assumption": [asdict(answer) for answer in answers],
+        "false_labels": [asdict(answer) for answer in analysis.false_labels.values()],
+        "by": analysis.table.roles.by,
+        "groups": groups,
+    }
+
+
+def _drivers(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
+    """Coefficients of both models as odds ratios, largest effect first."""
+    units = {c.name: c.meaning for c in analysis.model.encoder.columns_}
+    names = analysis.X.columns.tolist()
+    source = dict(zip(names, analysis.model.sources, strict=True))
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in TERMS.values()}
+    for model, term, coef, low, high, p in _coefficients(analysis):
+        if term in source:
+            found[TERMS[model]].append(
+                {
+                    "term": term,
+                    "column": source[term],
+                    "unit": units[source[term]],
+                    "coef": coef,
+                    "odds": _exp(coef),
+                    "low": _exp(low),
+                    "high": _exp(high),
+                    "p": p,
+                }
+            )
+    for terms in found.values():
+        terms.sort(key=lambda t: -abs(t["coef"]))
+    return found
+
+
+def _exp(x: float | None) -> float | None:
+    return None if x is None else float(np.exp(np.clip(x, -700, 700)))
+
+
+def _coefficients(analysis: Analysis) -> list[tuple[str, str, float, Any, Any, Any]]:
+    if analysis.inference is not None:
+        summary = analysis.inference.summary()
+        rows = zip(summary.terms, summary.values.tolist(), strict=True)
+        return [(m, t, v[0], v[4], v[5], v[3]) for (m, t), v in rows]
+    found = []
+    for model, attribute in (("outcome", "coef_"), ("propensity", "propensity_coef_")):
+        coef = getattr(analysis.model.classifier, attribute, None)
+        if coef is not None:
+            pairs = zip(analysis.X.columns, coef[0].tolist(), strict=True)
+            found += [(model, term, value, None, None, None) for term, value in pairs if value]
+    return found
+
+
+def _propensity(analysis: Analysis) -> dict[str, Any]:
+    e_x, s = analysis.chances.propensity, analysis.table.s
+    edges = np.linspace(0, 1, BINS + 1)
+    positives = analysis.weight * analysis.chances.positive
+    expected, _ = np.histogram(e_x, edges, weights=positives)
+    labelled, _ = np.histogram(e_x[s == 1], edges, weights=analysis.weight[s == 1])
+    low, middle, high = np.quantile(e_x[s == 1], [0.1, 0.5, 0.9])
+    return {
+        "edges": edges,
+        "expected_positives": expected,
+        "labelled": labelled,
+        "rare": words.rare_share(analysis),
+        "mean": float(positives @ e_x / positives.sum()),
+        "labelled_quantiles": [low, middle, high],
+        "smallest": float(e_x.min()),
+        "largest": float(e_x.max()),
+    }
+
+
+def _ranking(analysis: Analysis, top: int, show_ids: bool) -> list[dict[str, Any]]:
+    table, chances = analysis.table, analysis.chances
+    unlabelled = table.s == 0
+    if table.audited is not None:
+        unlabelled = unlabelled & np.isnan(table.audited)  # what is known needs no check
+    ranked = rank_hidden(
+        analysis.model, table.features, analysis.X, chances.hidden, unlabelled, top
+    )
+    return [
+        {
+            "rank": r.rank,
+            **({"id": str(table.ids[r.row])} if show_ids else {}),
+            "chance": r.chance,
+            "positive": chances.positive[r.row],
+            "propensity": chances.propensity[r.row],
+            "reasons": r.reasons,
+        }
+        for r in ranked
+    ]
+
+
+def _profile(analysis: Analysis) -> dict[str, Any] | None:
+    if analysis.inference is None or (len(analysis.table) > LARGE and not analysis.weak):
+        return None
+    walked = analysis.inference.profile
+    low, high = walked.within(2.0)
+    return {"prevalence": walked.prevalence, "drop": walked.drop, "low": low, "high": high}
+
+
+def _versions() -> dict[str, str]:
+    found = {"Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # pragma: no cover
+            found[name] = "unknown"
+    return found

@@ -1,0 +1,165 @@
+"""Hide the positives of a table whose class is known, and see how well methods find them."""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from doublelogit._types import Floats
+from doublelogit.exceptions import OrientationWarning, TableError
+from doublelogit.labelling import draw
+from doublelogit.metrics import approximation_error
+from doublelogit.registry import METHODS
+from doublelogit.tables.encoder import TableEncoder
+from doublelogit.tables.labels import code_labels
+from doublelogit.tables.model import make_classifier
+from doublelogit.tables.roles import Roles
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A table with labels drawn, and what is true of it."""
+
+    frame: Any
+    label: str
+    y: Floats
+    s: Floats
+    e_x: Floats
+    X: Any
+    encoder: TableEncoder
+
+    @property
+    def sentence(self) -> str:
+        """What was hidden, in words."""
+        low, high = np.quantile(self.e_x[self.y == 1], [0.1, 0.9])
+        hidden = int(self.y.sum() - self.s.sum())
+        return (
+            f"{len(self.y):,} rows, {int(self.y.sum()):,} positive ({self.y.mean():.1%}); a "
+            f"positive is labelled with a chance between {low:.0%} and {high:.0%}: "
+            f"{int(self.s.sum()):,} are labelled, {hidden:,} are hidden."
+        )
+
+
+@dataclass(frozen=True)
+class Score:
+    """One method beside the truth."""
+
+    method: str
+    accuracy: float
+    error: float  # mean distance of y(x) from the oracle's
+    prevalence: float
+    seconds: float
+    note: str = ""
+
+
+def simulate_labels(
+    frame: Any,
+    truth: str,
+    *,
+    positive: str | None = None,
+    drivers: tuple[str, ...] = (),
+    strength: float = 1.0,
+    label_frequency: float = 0.5,
+    label: str = "label",
+    ignore: tuple[str, ...] = (),
+    seed: int = 0,
+) -> Simulated:
+    """Label some of the positives of a table, with a chance that depends on its columns.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With the true class in the column ``truth``.
+    truth : str
+        That column, coded like labels.
+    positive : str, default=None
+        Its value that means positive.
+    drivers : tuple of str, default=()
+        Columns that labelling depends on; none is labelling at random.
+    strength : float, default=1.0
+        Standard deviation of the logit of the chance of a label.
+    label_frequency : float, default=0.5
+        Share of the positives that get a label, on average.
+    label : str, default="label"
+        Name of the new column, which takes the place of the truth.
+    ignore : tuple of str, default=()
+        Columns that are no features, such as an id.
+    seed : int, default=0
+        Of the draw.
+    """
+    for name in (truth, *drivers, *ignore):
+        if name not in frame.columns:
+            raise TableError(f"{name!r} is no column of the table.")
+    if not 0 < label_frequency <= 1:
+        raise TableError(f"the label frequency must be in (0, 1]; got {label_frequency}.")
+    y = code_labels(frame[truth], positive).s
+    features = frame.drop(columns=[truth, *ignore])
+    encoder = TableEncoder().fit(features)
+    X, _ = encoder.encode(features)
+    e_x = propensities(X, encoder.encoded(drivers, "drivers"), y, strength, label_frequency)
+    s = draw(y, e_x, np.random.default_rng(seed))
+    labelled = frame.drop(columns=[truth]).assign(**{label: np.where(s == 1, "yes", "")})
+    return Simulated(labelled, label, y, s, e_x, X, encoder)
+
+
+def propensities(
+    X: Any, columns: list[str], y: Floats, strength: float, label_frequency: float
+) -> Floats:
+    """e(x), logistic in some encoded columns, with this mean over the positives."""
+    if not columns:
+        return np.full(len(X), float(label_frequency))
+    direction = X[columns].to_numpy().sum(axis=1)
+    direction = strength * (direction - direction.mean()) / max(direction.std(), 1e-12)
+    low, high = -50.0, 50.0
+    for _ in range(60):  # the mean rises with the intercept: halve the range it lies in
+        middle = (low + high) / 2
+        enough = expit(direction[y == 1] + middle).mean() >= label_frequency
+        low, high = (low, middle) if enough else (middle, high)
+    return np.asarray(expit(direction + high)) if label_frequency < 1 else np.ones(len(X))
+
+
+def evaluate(
+    simulated: Simulated,
+    propensity_features: tuple[str, ...] | None = None,
+    progress: Callable[[float], None] = lambda _: None,
+) -> list[Score]:
+    """Every method beside the truth and the oracle, which is told every class."""
+    X, y = simulated.X, simulated.y
+    oracle = LogisticRegression(C=1.0, tol=1e-6, solver="newton-cholesky")
+    start = time.perf_counter()
+    reference = oracle.fit(X, y).predict_proba(X)[:, 1]
+    seconds = time.perf_counter() - start
+    accuracy = float(((reference > 0.5) == (y == 1)).mean())
+    scores = [Score("truth (oracle)", accuracy, 0.0, float(y.mean()), seconds)]
+    for i, method in enumerate(METHODS):
+        scores.append(_score(method, simulated, propensity_features, reference))
+        progress((i + 1) / len(METHODS))
+    return scores
+
+
+def _score(
+    method: str, simulated: Simulated, named: tuple[str, ...] | None, reference: Floats
+) -> Score:
+    own = method not in ("naive", "tm-simple")  # those have one set of features for all
+    roles = Roles(simulated.label, propensity_features=named if own else None)
+    model = make_classifier(roles, simulated.encoder, method)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        model.fit(simulated.X, simulated.s)
+        seconds = time.perf_counter() - start
+    y_x = model.predict_positive(simulated.X)
+    unclear = any(issubclass(w.category, OrientationWarning) for w in caught)
+    return Score(
+        method,
+        float(((y_x > 0.5) == (simulated.y == 1)).mean()),
+        approximation_error(y_x, reference),
+        float(y_x.mean()),
+        seconds,
+        "class and labelling hard to tell apart" if unclear else "",
+    )

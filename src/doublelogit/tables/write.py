@@ -1,0 +1,38 @@
+"""Tables out: files that a spreadsheet can open without running anything."""
+
+from pathlib import Path
+from typing import Any
+
+from doublelogit.exceptions import TableError
+from doublelogit.files import written_whole
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes such a cell for a formula
+
+
+def write_table(frame: Any, path: str | Path) -> None:
+    """Write a frame as CSV or Parquet, told by the ending, whole or not at all.
+
+    In a CSV, texts that begin like a formula get a quote before them.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".parquet":
+        with written_whole(path) as partial:
+            frame.to_parquet(partial, index=False)
+    elif path.suffix.lower() == ".csv":
+        with written_whole(path) as partial:
+            neutral(frame).to_csv(partial, index=False)
+    else:
+        raise TableError(f"a table is written as .csv or .parquet; got {path.name!r}.")
+
+
+def neutral(frame: Any) -> Any:
+    """The frame with no text, name or value, that a spreadsheet would take for a formula."""
+    safe = frame.rename(columns=_neutral)
+    for name in safe.columns:
+        if safe[name].dtype.kind not in "biufmM":
+            safe[name] = safe[name].map(_neutral)
+    return safe
+
+
+def _neutral(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -1,0 +1,236 @@
+"""The report: honest sentences, one self-contained page, texts of the data shown as text."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables_of_tests import clinic
+
+from doublelogit import Roles
+from doublelogit.inference import scar_test
+from doublelogit.report import analyse, render, summarise, write_report
+from doublelogit.report.checks import checks
+from doublelogit.report.comparison import AT_RANDOM, Line, _concluded
+from doublelogit.report.ranking import cut_list, list_lengths
+from doublelogit.tables import prepare
+from doublelogit.tables.write import neutral, write_table
+
+EVIL = "<script>alert(1)</script>"
+
+
+def analysed(frame=None, method="joint", **roles):
+    frame = clinic() if frame is None else frame
+    ignore = tuple(name for name in ("sick", "half") if name in frame)
+    named = {"propensity_features": ("distance",), "by": "smoker", "id": "patient", **roles}
+    table = prepare(frame, Roles("diagnosed", ignore=ignore, **named))
+    return analyse(table, method=method, n_resamples=39, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return analysed()
+
+
+@pytest.fixture(scope="module")
+def summary(analysis):
+    return summarise(analysis, source="clinic.csv", command="doublelogit report clinic.csv")
+
+
+def texts(summary):
+    return " ".join(sentence["text"] for sentence in summary["verdict"])
+
+
+def test_a_summary_is_json(summary):
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_the_same_seed_gives_the_same_page(analysis):
+    pages = [render(summarise(analysis)) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_estimates_are_where_the_truth_is(summary):
+    truth = clinic()["sick"].mean()
+    main = summary["prevalence"]["main"]
+    assert main["low"] < truth < main["high"]
+    assert summary["prevalence"]["by_assumption"][0]["value"] < truth - 0.1
+
+
+def test_after_evidence_of_bias_no_method_at_random_is_recommended(summary):
+    assert summary["scar_test"]["rejects"]
+    assert "do not use them for these data" in texts(summary)
+
+
+def test_two_answers_are_given_where_two_fit():
+    analysis = analysed(clinic(400, bias=2.2), propensity_features=None)
+    summary = summarise(analysis)
+    assert not summary["orientation"]["clear"]
+    assert "Two answers fit these labels" in texts(summary)
+    assert "--propensity-features" in summary["recommendation"]
+    page = render(summary)
+    assert "or, if exchanged" in page
+
+
+def test_weak_labels_are_reported_by_their_profile():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 300))
+    y = rng.random(300) < 1 / (1 + np.exp(-0.7 * x))
+    s = y & (rng.random(300) < 1 / (1 + np.exp(0.7 * z)))
+    frame = pd.DataFrame({"x": x, "distance": z, "diagnosed": s, "half": x > 0})
+    analysis = analysed(frame, by="half", id=None)
+    summary = summarise(analysis)
+    assert analysis.weak
+    assert summary["prevalence"]["main"]["how"] == "profile likelihood"
+    assert (
+        "report the interval, not the estimate" in texts(summary)
+        or not summary["orientation"]["clear"]
+    )
+    assert all(group["low"] is None for group in summary["prevalence"]["groups"])
+    assert "hardly determine" in str(checks(analysis)["Identifiability"])
+
+
+def test_a_method_without_a_likelihood_has_a_report_without_intervals():
+    summary = summarise(analysed(method="tm-simple", propensity_features=None))
+    assert summary["prevalence"]["main"]["low"] is None
+    assert "has no interval" in texts(summary)
+    assert summary["drivers"]["outcome"]
+    assert "no interval" in render(summary)
+
+
+def test_ids_are_shown_only_when_asked_for(analysis):
+    ids = clinic()["patient"]
+    hidden, shown = render(summarise(analysis)), render(summarise(analysis, show_ids=True))
+    assert not any(name in hidden for name in ids)
+    assert sum(name in shown for name in ids) >= 100
+
+
+def test_audited_rows_are_not_on_the_list():
+    frame = clinic()
+    frame["audit"] = np.where(frame.index % 3 == 0, frame["sick"].astype(object), None)
+    table = prepare(frame, Roles("diagnosed", id="patient", audited="audit", ignore=("sick",)))
+    analysis = analyse(table, method="joint", n_resamples=19, n_jobs=1)
+    listed = {line["id"] for line in summarise(analysis, top=600, show_ids=True)["ranking"]}
+    assert not listed & set(frame["patient"][::3])
+    assert analysis.orientation.rule == "audit"
+
+
+class Elements(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+
+def test_a_page_needs_nothing_from_elsewhere(summary):
+    page = render(summary)
+    parser = Elements()
+    parser.feed(page)
+    links = [a.get("href", a.get("src", "")) for _, a in parser.found]
+    assert all(link.startswith(("#", "data:", "")) for link in links)
+    assert not any(link.startswith(("http", "//")) for link in links if link)
+    assert "default-src 'none'" in page
+    assert not re.search(r"url\(\s*['\"]?http|@import", page)
+    headings = [tag for tag, _ in parser.found if re.fullmatch("h[1-6]", tag)]
+    assert headings[0] == "h1"
+    assert headings.count("h1") == 1
+
+
+def test_texts_of_the_data_are_shown_as_text():
+    frame = clinic(300).rename(columns={"smoker": EVIL, "distance": 'a"b&{{7*7}}$x^2$'})
+    frame[EVIL] = frame[EVIL].map({"no": f"{EVIL}no", "yes": "'\"><img src=x onerror=alert(2)>"})
+    frame["patient"] = EVIL + frame["patient"]
+    table = prepare(frame, Roles("diagnosed", id="patient", by=EVIL, ignore=("sick",)))
+    analysis = analyse(table, method="joint", n_resamples=19, n_jobs=1)
+    page = render(summarise(analysis, show_ids=True, source=EVIL, command=EVIL))
+    parser = Elements()
+    parser.feed(page)
+    tags = [tag for tag, _ in parser.found]
+    assert tags.count("script") == 1  # ours
+    assert "img" not in tags
+    assert not any(name.startswith("on") for _, attributes in parser.found for name in attributes)
+    assert "&lt;script&gt;alert(1)" in page
+    assert "{{7*7}}" in page
+
+
+def test_reports_are_written_whole_or_not_at_all(summary, tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    numbers = write_report(summary, path)
+    assert json.loads(numbers.read_text()) == summary
+    before = path.read_bytes()
+    broken = {**summary, "drivers": None}
+    with pytest.raises(TypeError):
+        write_report(broken, path)
+    assert path.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r.html", "r.json"]
+
+
+def test_large_tables_are_tested_by_the_chi_square_law(monkeypatch):
+    monkeypatch.setattr("doublelogit.report.analysis.LARGE", 500)
+    table = prepare(clinic(), Roles("diagnosed", id="patient", ignore=("sick",)))
+    summary = summarise(analyse(table, method="joint"))
+    assert summary["scar_test"]["asymptotic"]
+    assert "chi-square law of large samples" in summary["scar_test"]["sentence"]
+    assert summary["scar_test"]["rejects"]
+
+
+def test_the_chi_square_law_agrees_with_samples_where_both_hold():
+    rng = np.random.default_rng(0)
+    rejected = []
+    for seed in range(40):  # under SCAR, well identified
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(2000, 2))
+        y = rng.random(2000) < 1 / (1 + np.exp(-3 * X[:, 0]))
+        s = y & (rng.random(2000) < 0.6)
+        test = scar_test(X, s, asymptotic=True)
+        assert test.freedom == 2
+        rejected.append(test.rejects)
+    assert sum(rejected) <= 6  # 2 expected, more than 6 in one of 500 studies
+    with pytest.raises(ValueError, match="asymptotic is for"):
+        scar_test(X, s, method="ks", asymptotic=True)
+
+
+def test_expected_precision_falls_and_recall_rises_with_the_list():
+    found = list_lengths(np.random.default_rng(0).random(500))
+    assert found["length"][0] == 1
+    assert found["length"][-1] == 500
+    assert (np.diff(found["precision"]) <= 1e-12).all()
+    assert (np.diff(found["recall"]) >= 0).all()
+    assert np.isclose(found["recall"][-1], 1)
+
+
+def test_a_check_is_worth_its_cost_or_not_on_the_list():
+    chances = np.array([0.9, 0.5, 0.2, 0.1])
+    assert cut_list(chances, check_cost=10, miss_cost=50).length == 3
+    assert cut_list(chances, check_cost=10, budget=25).length == 2
+    assert cut_list(chances, top=9).length == 4
+
+
+def line(method, difference):
+    return Line(method, 0.3, -0.5, difference, 0.001, 1.0, 1.0, ())
+
+
+def test_a_scar_method_may_be_recommended_only_without_evidence_of_bias(analysis):
+    lines = [line("joint", 0.0), *(line(method, 0.1) for method in AT_RANDOM), line("em", 0.05)]
+    biased = analysis.test
+    assert _concluded(lines, biased).recommended == "em"
+    plain = replace(biased, p_value=0.6)
+    assert _concluded(lines, plain).recommended == "joint, SCAR"
+
+
+def test_cells_that_spreadsheets_would_run_are_neutralised(tmp_path):
+    frame = pd.DataFrame({"=a": ["=1+1", "+x", "-y", "@z", "fine", None], "n": [-1.0] * 6})
+    safe = neutral(frame)
+    assert safe.columns[0] == "'=a"
+    assert safe.iloc[:4, 0].tolist() == ["'=1+1", "'+x", "'-y", "'@z"]
+    assert (safe["n"] == -1).all()
+    write_table(frame, tmp_path / "t.csv")
+    write_table(frame, tmp_path / "t.parquet")
+    assert pd.read_parquet(tmp_path / "t.parquet").iloc[0, 0] == "=1+1"
+    with pytest.raises(ValueError, match="written as"):
+        write_table(frame, tmp_path / "t.doc")
