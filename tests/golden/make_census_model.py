@@ -5,10 +5,16 @@ from pathlib import Path
 from doublelogit import Roles, fit_table
 from doublelogit.datasets import load_census
 
-here = Path(__file__).parent
-census = load_census(n_rows=2000)
-roles = Roles("on_record", id="person", propensity_features=census.drivers)
-model = fit_table(census.frame, roles)
-model.save(here / "census_format1.dlm")
-census.frame.head(50).to_csv(here / "census_rows.csv", index=False)
-model.predict(here / "census_rows.csv").to_csv(here / "census_predictions.csv", index=False)
+
+def main():
+    here = Path(__file__).parent
+    census = load_census(n_rows=2000)
+    roles = Roles("on_record", id="person", propensity_features=census.drivers)
+    model = fit_table(census.frame, roles)
+    model.save(here / "census_format1.dlm")
+    census.frame.head(50).to_csv(here / "census_rows.csv", index=False)
+    model.predict(here / "census_rows.csv").to_csv(here / "census_predictions.csv", index=False)
+
+
+if __name__ == "__main__":
+    main()
