@@ -7,6 +7,7 @@ y(x) = P(Y=1 | x) and e(x) = P(S=1 | Y=1, x).
 
 from importlib.metadata import version
 
+from doublelogit.engines.scan import scan_parquet
 from doublelogit.estimators import (
     EMClassifier,
     JointClassifier,
@@ -38,5 +39,6 @@ __all__ = [
     "WeakIdentificationWarning",
     "__version__",
     "infer",
+    "scan_parquet",
     "scar_test",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from doublelogit._types import Floats, Ints, Matrix
+from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import Terms, cross, predictor, sandwich
 from doublelogit.inference.binding import Fitted
 from doublelogit.link import Response
@@ -52,7 +52,7 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
     rows = fitted.problem.rows
     values, codes = np.unique(np.asarray(cluster), return_inverse=True)
     fn = partial(_cluster_scores, *_model(fitted), len(values))
-    scores = rows.total(fn, rows.s, rows.known, rows.weight, codes)
+    scores = rows.total(fn, rows.s, rows.known, rows.weight, rows.place(codes))
     return scores.T @ scores * (len(values) / (len(values) - 1))
 
 
@@ -65,10 +65,11 @@ def belief_score(fitted: Fitted) -> Floats | None:
     return np.append(gradient, np.zeros(problem.propensity.size))
 
 
-def row_scores(fitted: Fitted) -> Floats:
-    """Weighted score of every row: its share of the gradient of the log-likelihood's sum."""
+def score_along(fitted: Fitted, direction: Floats) -> Column:
+    """Weighted score of every row, its share of the gradient, along a direction of theta."""
     rows = fitted.problem.rows
-    return rows.derive(partial(_scores, *_model(fitted)), rows.s, rows.known, rows.weight)
+    fn = partial(_score_along, *_model(fitted), *fitted.problem.likelihood.split(direction))
+    return rows.derive(fn, rows.s, rows.known, rows.weight)
 
 
 def _model(fitted: Fitted) -> tuple[Response, Terms, Terms, Floats, Floats]:
@@ -109,6 +110,21 @@ def _meat(
     return np.block([[sandwich(Xa, d_a**2), mixed], [mixed.T, sandwich(Xb, d_b**2)]])
 
 
+def _score_along(
+    response: Response,
+    outcome: Terms,
+    propensity: Terms,
+    beta: Floats,
+    gamma: Floats,
+    along_beta: Floats,
+    along_gamma: Floats,
+    X: Matrix,
+    *columns: Floats,
+) -> Floats:
+    Xa, Xb, d_a, d_b = _slopes(response, outcome, propensity, beta, gamma, X, *columns)
+    return -d_a * predictor(Xa, along_beta) - d_b * predictor(Xb, along_gamma)
+
+
 def _scores(
     response: Response,
     outcome: Terms,
@@ -137,9 +153,9 @@ def _cluster_scores(
     s: Floats,
     known: Floats,
     weight: Floats,
-    codes: Ints,
+    codes: Floats,
 ) -> Floats:
     scores = _scores(response, outcome, propensity, beta, gamma, X, s, known, weight)
     sums = np.zeros((n_clusters, scores.shape[1]))
-    np.add.at(sums, codes, scores)
+    np.add.at(sums, codes.astype(np.intp), scores)
     return sums
