@@ -61,7 +61,7 @@ def documented(page):
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
 
 
-PAGES = ["README.md", "docs/inference.md", "docs/experiments.md"]
+PAGES = ["README.md", "docs/inference.md", "docs/scale.md", "docs/experiments.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -5,9 +5,10 @@ a block; it has no name, and is gone with the last use of it, however the proces
 """
 
 import tempfile
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,8 +19,10 @@ LARGE = 2**25  # bytes beyond which values are put into a file
 class Stored:
     """Rows of numbers in a temporary file; slices of it are maps of the file."""
 
-    def __init__(self, file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-        self._file, self.dtype, self.shape = file, dtype, shape
+    def __init__(self, dtype: np.dtype[Any], row_shape: tuple[int, ...], folder: Path | None):
+        self.dtype, self.shape = dtype, (0, *row_shape)
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -32,6 +35,13 @@ class Stored:
         offset = start * self.dtype.itemsize * int(np.prod(self.shape[1:]))
         return np.memmap(self._file, self.dtype, "r", offset, shape)
 
+    def append(self, part: NDArray[Any]) -> None:
+        """Add some rows: written, not mapped, so that a full disk is an error to be reported."""
+        self._file.seek(0, 2)
+        self._file.write(part.data)
+        self._file.flush()
+        self.shape = (self.shape[0] + len(part), *self.shape[1:])
+
 
 class Spool:
     """Rows of numbers being written, one part after the other."""
@@ -39,35 +49,26 @@ class Spool:
     def __init__(self, dtype: DTypeLike = np.float64, folder: Path | None = None) -> None:
         self._dtype, self._folder = np.dtype(dtype), folder
         self._parts: list[NDArray[Any]] = []
-        self._bytes = 0
-        self._file: BinaryIO | None = None
-        self._shape: tuple[int, ...] = (0,)
+        self._stored: Stored | None = None
 
     def append(self, part: NDArray[Any]) -> None:
         """Add some rows."""
         part = np.ascontiguousarray(part, dtype=self._dtype)
-        self._shape = (self._shape[0] + len(part), *part.shape[1:])
-        self._bytes += part.nbytes
+        if self._stored is not None:
+            self._stored.append(part)
+            return
         self._parts.append(part)
-        if self._bytes > LARGE:
-            self._write()
+        if sum(part.nbytes for part in self._parts) > LARGE:
+            self._stored = Stored(self._dtype, part.shape[1:], self._folder)
+            for part in self._parts:
+                self._stored.append(part)
+            self._parts.clear()
 
     def finish(self) -> Any:
         """All rows: an array, or a file that is sliced like one."""
-        if self._file is None:
-            empty = np.empty((0, *self._shape[1:]), self._dtype)
-            return np.concatenate(self._parts) if self._parts else empty
-        self._write()
-        self._file.flush()
-        return Stored(self._file, self._dtype, self._shape)
-
-    def _write(self) -> None:
-        # written, not mapped: a full disk is then an error that can be reported
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
-        for part in self._parts:
-            self._file.write(part.data)
-        self._parts.clear()
+        if self._stored is not None:
+            return self._stored
+        return np.concatenate(self._parts) if self._parts else np.empty(0, self._dtype)
 
 
 def spooled(parts: Iterable[NDArray[Any]]) -> Any:
