@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import dask
@@ -402,6 +401,14 @@ class TestScan:
 
 
 class TestRefusals:
+    def test_no_rows_and_no_labels(self, table, fitted):
+        empty = scan_parquet(table[1], label="s", columns=FEATURES, filter=[("a", ">", 99)])
+        with pytest.raises(ValueError, match="a fit needs rows; got none"):
+            NaiveClassifier().fit(empty)
+        assert fitted.predict(empty).shape == (0,)
+        with pytest.raises(ValueError, match="labels are needed"):
+            fitted.score(scan_parquet(table[1]))
+
     def test_a_scan_has_its_own_labels(self, table):
         scan = scan_parquet(table[1], label="s", columns=FEATURES)
         with pytest.raises(ValueError, match="a scan names its own labels"):
@@ -484,10 +491,8 @@ def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table):
                 os.kill(next(iter(pids.values())), signal.SIGKILL)
                 return super()._fit(problem, X)
 
-        start = time.monotonic()
         got = Killing(tol=0, max_iter=6).fit(scan)
         assert set(client.run(os.getpid).values()) != set(pids.values())
-        assert time.monotonic() - start < 120
     np.testing.assert_array_equal(got.coef_, wanted.coef_)
     in_memory = TwoModelsClassifier(tol=0, max_iter=6).fit(frame[FEATURES], frame["s"])
     np.testing.assert_allclose(got.coef_, in_memory.coef_, rtol=1e-8)

@@ -70,7 +70,7 @@ class ParquetSource:
     def map(self, fn: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         size = rows_per_block(8 * self.n_features)
         parts = [fn(X) for X in read_ahead(self._scan.blocks(self.encoding, size))]
-        return np.concatenate(parts) if parts else fn(np.empty((0, self.n_features)))
+        return np.concatenate(parts) if parts else fn(np.zeros((1, self.n_features)))[:0]
 
 
 @dataclass(frozen=True)

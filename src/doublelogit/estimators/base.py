@@ -275,7 +275,10 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _distant_rows(self, source: Source) -> Rows:
         """Rows that are not in memory, and what is to be known of them."""
-        self.classes_ = label_classes(source.labels(), self.pos_label)
+        labels = source.labels()
+        if len(labels) == 0:
+            raise ValueError("a fit needs rows; got none, or none that pass the filter.")
+        self.classes_ = label_classes(labels, self.pos_label)
         self.n_features_in_ = source.n_features
         self.__dict__.pop("feature_names_in_", None)
         if source.names is not None:

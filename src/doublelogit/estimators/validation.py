@@ -77,6 +77,8 @@ def row_columns(
     classes: NDArray[Any], certain: bool, y: Any, sample_weight: Any, audited_y: Any
 ) -> tuple[Floats, Floats, Floats]:
     """Label, known class and weight of some rows, from what was told of them."""
+    if y is None:
+        raise ValueError("labels are needed; got None. Pass y, or name scan_parquet(..., label=).")
     y = np.asarray(y)
     unknown = y[(y != classes[0]) & (y != classes[1])]
     if len(unknown):
