@@ -7,6 +7,7 @@ import json
 import resource
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -28,7 +29,6 @@ from doublelogit import (
     scan_parquet,
 )
 from doublelogit.engines.memory import memory_rows
-from doublelogit.engines.parquet import Blocks, ParquetSource
 from doublelogit.estimators.sources import as_source
 from doublelogit.estimators.validation import row_columns
 from doublelogit.methods import Problem
@@ -148,19 +148,13 @@ def passes(folder: str, n: int, repeats: int) -> dict[str, float]:
         found: dict[str, list[float]] = {}
         for _ in range(repeats):
             decoding = found.setdefault("decoding", [])
-            decoding.append(timed(lambda: decode(path, n)))
+            decoding.append(timed(lambda: deque(rows["parquet"].blocks, maxlen=0)))
             for engine, problem in problems.items():
                 for what in ("first", "second"):
                     fn = getattr(problem.likelihood, what)
                     times = found.setdefault(f"{engine}: {what}", [])
                     times.append(timed(lambda fn=fn: fn(theta)))
     return {name: float(np.median(times)) for name, times in found.items()}
-
-
-def decode(path: str, n: int) -> None:
-    source = ParquetSource(scan(path, "parquet"))
-    for _ in Blocks(scan(path, "parquet"), source.encoding, 20971, n):
-        pass
 
 
 def fit(folder: str, n: int, engine: str, model: str) -> dict[str, object]:
