@@ -34,6 +34,7 @@ FIELDS = (*KEY, "measure", "value")
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 LONG = ("JOINT", "TM, five rounds")  # fitted by every engine
 PEERS = ("pulearn", "pu-toolbox", "pysarpu")
+LONGEST = 3600  # seconds of one measurement
 PEER_ROWS = 100_000  # beyond, some of them take hours
 
 
@@ -90,7 +91,11 @@ def run_peer(cell: dict[str, Any], options: Any) -> dict[str, Any]:
 
 def answer(command: list[Any]) -> dict[str, Any]:
     """What a process prints last, or why it failed."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    words = [str(part) for part in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"took more than {LONGEST} seconds"}
     if done.returncode:
         return {"failed": done.stderr.strip().splitlines()[-1]}
     return json.loads(done.stdout.splitlines()[-1])
