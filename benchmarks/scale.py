@@ -186,7 +186,7 @@ def draw(results: Results) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "doublelogit"
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
     fits = {k: v for k, v in results.items() if k[0] == "fit" and "seconds" in v}
     for engine in ENGINES:
         for model, style in zip(LONG, ("-o", "--s"), strict=True):
@@ -203,7 +203,7 @@ def draw(results: Results) -> None:
     right.annotate(
         "1.5 GiB", (right.get_xlim()[0], 1536), xytext=(4, 3), textcoords="offset points"
     )
-    left.legend(fontsize=7, frameon=False)
+    figure.legend(loc="outside lower center", ncols=4, fontsize=7, frameon=False)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(OUT.with_suffix(".svg"), metadata={"Date": None})
