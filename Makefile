@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench optima orientation coverage scar reproduce sweep report data clean
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation coverage scar reproduce sweep report data clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,6 +47,9 @@ slow: $(VENV)/.dev  ## Studies that take minutes
 bench: $(VENV)/.dev  ## Speed, as ratios to one logistic regression; writes benchmarks/results
 	$(BIN)/python benchmarks/speed.py
 
+bench-scale: $(VENV)/.dev build/peers/.done  ## Engines from 1e4 to 1e7 rows, and other packages; hours; benchmarks/results
+	$(BIN)/python benchmarks/scale.py --peers build/peers/bin/python
+
 optima: $(VENV)/.dev  ## Where JOINT, EM and TM end up on the bundled tables; writes benchmarks/results
 	$(BIN)/python benchmarks/optima.py
 
@@ -77,6 +80,12 @@ data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 
 clean:  ## Remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+# Other packages have requirements of their own; one that cannot be installed is named in the results.
+build/peers/.done:
+	$(PYTHON) -m venv build/peers
+	for peer in pulearn pu-toolbox 'pysarpu statsmodels'; do PIP_CONSTRAINT= build/peers/bin/pip install -q $$peer || true; done
+	touch $@
 
 $(VENV)/.pip: constraints.txt
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("doublelogit needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'

@@ -16,6 +16,8 @@ from doublelogit.methods import Problem
 from doublelogit.methods.belief import FIRST, SECOND, Belief
 from doublelogit.methods.prevalence import label_frequency_at, prevalence_at
 
+pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
+
 BELIEFS = {
     "prevalence": Belief(0.4, 0.02),
     "label frequency": Belief(0.5, 0.03, "label frequency"),

@@ -50,7 +50,13 @@ def documented(page):
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
 
 
-PAGES = ["README.md", "docs/guide.md", "docs/inference.md", "docs/experiments.md"]
+PAGES = [
+    "README.md",
+    "docs/guide.md",
+    "docs/inference.md",
+    "docs/scale.md",
+    "docs/experiments.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from doublelogit.engines.scan import scan_parquet
     from doublelogit.estimators import (
         AveragedClassifier,
         EMClassifier,
@@ -57,12 +58,13 @@ __all__ = [
     "infer",
     "load",
     "read_table",
+    "scan_parquet",
     "scar_test",
 ]
 
 # Names are imported when first asked for, so that the command line can show its help without
 # waiting for numpy and scikit-learn.
-_HOMES = ("exceptions", "estimators", "inference", "persistence", "tables")
+_HOMES = ("exceptions", "estimators", "inference", "persistence", "tables", "engines.scan")
 
 
 def __getattr__(name: str) -> Any:

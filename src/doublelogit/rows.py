@@ -4,22 +4,54 @@ A sample is rows: features X, the observed label s, what is known of the class, 
 Methods reach it by these verbs and so run unchanged on every engine:
 
     total    sum a statistic over the rows        fn(X, *columns) -> anything that adds up
+    tally    the same of columns alone            fn(*columns) -> anything that adds up
     derive   make a column from X and columns     fn(X, *columns) -> one value per row
     combine  make a column from columns alone     fn(*columns) -> one value per row
     collect  bring values to the caller           fn(*columns) -> values of some rows
+    place    make a column of the caller's values
     restrict set aside the rows with weight       for a fit on a few of them
 
 Columns live on the engine, cut like the rows; only statistics travel.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from doublelogit._types import Column, Floats
+from doublelogit._types import Column, Floats, Matrix
 
 T = TypeVar("T")
+
+
+# What the estimators make of the labels, weights and audited classes of some rows (the last two
+# None where there are none): the columns s, known and weight.
+Prepare = Callable[[Any, Any, Any], tuple[Floats, Floats, Floats]]
+
+
+class Source(Protocol):
+    """Rows that are elsewhere, before a fit has looked at their labels."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the features, where they have any."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def encoding(self) -> Any:
+        """How columns of a table became features, where they were no numbers; or None."""
+
+    def labels(self) -> NDArray[Any]:
+        """The distinct values of the label."""
+
+    def rows(self, prepare: Prepare) -> "Rows":
+        """The rows, their labels made into columns by ``prepare``."""
+
+    def map(self, fn: Callable[[Matrix], NDArray[Any]]) -> Any:
+        """``fn(X)`` of all rows, in order: an array, or a lazy one where X was lazy too."""
 
 
 class Rows(Protocol):
@@ -37,6 +69,9 @@ class Rows(Protocol):
     def total(self, fn: Callable[..., T], *columns: Column) -> T:
         """Sum of ``fn(X, *columns)`` over blocks of rows, added in block order."""
 
+    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
+        """Sum of ``fn(*columns)`` over blocks of rows, in block order, without a look at X."""
+
     def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
         """A new column, ``fn(X, *columns)`` of every block."""
 
@@ -45,6 +80,9 @@ class Rows(Protocol):
 
     def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         """``fn(*columns)`` of every block, concatenated where the caller is."""
+
+    def place(self, values: NDArray[Any]) -> Column:
+        """A column of values that the caller has, one per row."""
 
     def restrict(self, weight: Column, *columns: Column) -> "tuple[Rows, tuple[Column, ...]]":
         """The rows with weight, and the columns cut to them: for many passes over few rows.
@@ -68,13 +106,29 @@ def plus(left: T, right: T) -> T:
     return total
 
 
+@dataclass(frozen=True)
+class Extremes:
+    """Smallest and largest values; the sum of two is that of all their rows."""
+
+    low: Floats
+    high: Floats
+
+    def __add__(self, other: "Extremes") -> "Extremes":
+        return Extremes(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+def row_count(rows: Rows) -> int:
+    """Number of rows, with weight or without."""
+    return rows.tally(len, rows.weight)
+
+
 def weighted_mean(rows: Rows, column: Column) -> float:
     """Mean of a column under the sample weights."""
-    total, weight = rows.total(_sum_and_weight, column, rows.weight)
+    total, weight = rows.tally(_sum_and_weight, column, rows.weight)
     return float(total / weight)
 
 
-def _sum_and_weight(_: Any, column: Floats, weight: Floats) -> tuple[float, float]:
+def _sum_and_weight(column: Floats, weight: Floats) -> tuple[float, float]:
     return float(weight @ column), float(weight.sum())
 
 

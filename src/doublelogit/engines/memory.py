@@ -11,6 +11,7 @@ from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
@@ -36,7 +37,7 @@ class MemoryRows:
 
     def __post_init__(self) -> None:
         step = self.block_rows or _rows_per_block(self.X)
-        starts = range(0, len(self.s), step)
+        starts = range(0, max(len(self.s), 1), step)  # of no rows, one block: sums need a first
         object.__setattr__(self, "_blocks", tuple(slice(i, i + step) for i in starts))
 
     @property
@@ -45,6 +46,9 @@ class MemoryRows:
 
     def total(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, self._map(fn, columns))
+
+    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, (fn(*(c[b] for c in columns)) for b in self._blocks))
 
     def derive(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         parts = list(self._map(fn, columns))
@@ -55,6 +59,9 @@ class MemoryRows:
 
     def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         return fn(*columns)
+
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values
 
     def restrict(self, weight: Floats, *columns: Floats) -> tuple["MemoryRows", tuple[Floats, ...]]:
         inside = np.flatnonzero(weight)
@@ -90,20 +97,28 @@ def memory_rows(
 ) -> MemoryRows:
     """Rows of plain arrays: audited ones as given, labelled ones positive if that is certain."""
     s = np.asarray(s, dtype=np.float64)
+    weight = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
+    return MemoryRows(X, s, known_class(s, audited, certain), weight, block_rows)
+
+
+def known_class(s: Floats, audited: Floats | None, certain: bool = True) -> Floats:
+    """The class where it is known: as audited, and positive if a label is certain to mean that."""
     known = np.full(len(s), np.nan) if audited is None else np.array(audited, dtype=np.float64)
     if certain:
         known[s == 1] = 1.0
-    weight = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
-    return MemoryRows(X, s, known, weight, block_rows)
+    return known
 
 
 def _rows_per_block(X: Matrix) -> int:
     n, p = X.shape
-    if sparse.issparse(X):
-        # a block's gradient is a dense vector: let the entries of a block outweigh it
-        bytes_per_row, block_bytes = 12 * X.nnz / max(n, 1) + 4, max(BLOCK_BYTES, 32 * p)
-    else:
-        bytes_per_row, block_bytes = 8 * p, BLOCK_BYTES
+    if not sparse.issparse(X):
+        return rows_per_block(8 * p)
+    # a block's gradient is a dense vector: let the entries of a block outweigh it
+    return rows_per_block(12 * X.nnz / max(n, 1) + 4, max(BLOCK_BYTES, 32 * p))
+
+
+def rows_per_block(bytes_per_row: float, block_bytes: int = BLOCK_BYTES) -> int:
+    """Rows that make a block, within reason."""
     return int(np.clip(block_bytes / max(bytes_per_row, 1), 1024, 2**17))
 
 

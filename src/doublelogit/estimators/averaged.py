@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
-from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import FEATURES, AbstractPUClassifier
 from doublelogit.estimators.joint import unclear
+from doublelogit.estimators.sources import over_blocks
 from doublelogit.exceptions import OrientationWarning, WeakIdentificationWarning
 from doublelogit.fit import Orientation, PUFit
 from doublelogit.methods import Problem, averaged
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.mixture import Mixture, Side
+from doublelogit.rows import Rows
 
 WIDE = 0.5  # a 90% interval of the prevalence that is no answer
 LIMIT = 1e-12  # probabilities of 0 and 1 have no logit
@@ -102,6 +103,7 @@ class AveragedClassifier(AbstractPUClassifier):
         self.propensity_features = propensity_features
         self.pos_label = pos_label
 
+    @over_blocks
     def decision_function(self, X: Any) -> Floats:
         """Logit of the posterior mean of P(Y=1 | x).
 
@@ -226,7 +228,7 @@ class AveragedClassifier(AbstractPUClassifier):
             )
         return averaged(problem)
 
-    def _problem(self, rows: MemoryRows) -> Problem:
+    def _problem(self, rows: Rows) -> Problem:
         outcome, propensity = self._terms(rows)
         return Problem(rows, outcome=outcome, propensity=propensity)
 

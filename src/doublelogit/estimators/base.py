@@ -14,16 +14,27 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor
+from doublelogit.engines.encoding import Encoding
 from doublelogit.engines.memory import MemoryRows, memory_rows
+from doublelogit.estimators.sources import (
+    as_source,
+    expanded,
+    is_distant,
+    nameless,
+    over_blocks,
+    source_like_fit,
+)
 from doublelogit.estimators.state import save
 from doublelogit.estimators.validation import (
     check_audited,
     check_weighted,
     encode_labels,
     feature_index,
+    label_classes,
     listed,
+    row_columns,
 )
 from doublelogit.exceptions import SeparationWarning
 from doublelogit.fit import PUFit, shifted
@@ -32,6 +43,7 @@ from doublelogit.link import LINKS, Link, to_logit
 from doublelogit.methods import Problem
 from doublelogit.methods.problem import nearer_zero, varying_columns
 from doublelogit.metrics import label_log_likelihood
+from doublelogit.rows import Extremes, Rows, Source
 
 POSITIVE = [Interval(Real, 0, None, closed="right")]
 NON_NEGATIVE = [Interval(Real, 0, None, closed="left")]
@@ -58,13 +70,14 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
     pos_label: Any
     classes_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Features.
+            Features. Or a Dask array or data frame, then y too; or Parquet files, named by
+            :func:`doublelogit.scan_parquet` together with labels, weights and audited classes.
         y : array-like of shape (n_samples,)
             Observed label: labelled (surely positive) or unlabelled (either). 1/True means
             labelled; for other values see ``pos_label``.
@@ -80,17 +93,24 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             The fitted classifier.
         """
         self._validate_params()
-        rows = self._rows(X, y, sample_weight, audited_y)
-        problem = nearer_zero(self._problem(rows))
-        result = self._fit(problem, X)
-        self._warn(problem.rows, result)
-        self._store(shifted(result, problem.shift))
+        before = dict(vars(self))
+        try:
+            rows = self._rows(X, y, sample_weight, audited_y)
+            problem = nearer_zero(self._problem(rows))
+            result = self._fit(problem, X)
+            self._warn(problem.rows, result)
+            self._store(shifted(result, problem.shift))
+        except BaseException:  # a file may end in the middle: leave nothing half-fitted
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         return self
 
     @abstractmethod
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         """Call the method. X is as the user passed it, for models that want it so."""
 
+    @over_blocks
     def decision_function(self, X: Any) -> Floats:
         """Logit of P(Y=1 | x).
 
@@ -106,6 +126,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         X = self._features(X)
         return to_logit(self._link, predictor(X, np.append(self.coef_[0], self.intercept_)))
 
+    @over_blocks
     def predict_positive(self, X: Any) -> Floats:
         """y(x) = P(Y=1 | x), as one column.
 
@@ -119,6 +140,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         return np.asarray(expit(self.decision_function(X)))
 
+    @over_blocks
     def predict_proba(self, X: Any) -> Floats:
         """P(Y=0 | x) and P(Y=1 | x), in the order of ``classes_``.
 
@@ -133,6 +155,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         y_x = self.predict_positive(X)
         return np.column_stack([1 - y_x, y_x])
 
+    @over_blocks
     def predict(self, X: Any) -> NDArray[Any]:
         """The likelier class: ``classes_[1]`` where P(Y=1 | x) > 1/2.
 
@@ -147,6 +170,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
+    @over_blocks
     def predict_propensity(self, X: Any) -> Floats:
         """e(x) = P(S=1 | Y=1, x), the chance of a positive to be labelled.
 
@@ -160,6 +184,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         return np.asarray(expit(self._propensity_logit(X)))
 
+    @over_blocks
     def predict_label_proba(self, X: Any) -> Floats:
         """s(x) = P(S=1 | x) = y(x) e(x), the chance to be labelled (of negatives too, if told so).
 
@@ -174,6 +199,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         y_x, false_rate = self.predict_positive(X), getattr(self, "false_label_rate", 0.0)
         return y_x * self.predict_propensity(X) + (1 - y_x) * false_rate
 
+    @over_blocks
     def predict_hidden(self, X: Any) -> Floats:
         """P(Y=1 | x, S=0), the chance that an unlabelled row is positive: the ranking score.
 
@@ -189,7 +215,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         log_not_e = log_not_e - np.log1p(-getattr(self, "false_label_rate", 0.0))
         return positive_given_unlabelled(self.decision_function(X), log_not_e)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of the observed labels; larger is better.
 
         Accuracy against the observed label would reward calling every hidden positive
@@ -208,6 +234,12 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         score : float
         """
         check_is_fitted(self)
+        if is_distant(X):
+            rows = source_like_fit(self, X, y, sample_weight).rows(
+                partial(row_columns, self.classes_, False)
+            )
+            value, n = rows.total(partial(_label_score, nameless(self)), rows.s, rows.weight)
+            return float(value / n)
         y = np.asarray(y)
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
@@ -248,9 +280,34 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
         )
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
+        self.__dict__.pop("encoding_", None)
+        source = as_source(X, y, sample_weight, audited_y)
+        if source is not None:
+            return self._distant_rows(source)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         return self._labelled_rows(X, y, sample_weight, audited_y)
+
+    def _distant_rows(self, source: Source) -> Rows:
+        """Rows that are not in memory, and what is to be known of them."""
+        labels = source.labels()
+        if len(labels) == 0:
+            raise ValueError("a fit needs rows; got none, or none that pass the filter.")
+        self.classes_ = label_classes(labels, self.pos_label)
+        self.n_features_in_ = source.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if source.names is not None:
+            self.feature_names_in_ = np.array(source.names, dtype=object)
+        if source.encoding is not None:
+            self.encoding_: Encoding = source.encoding
+        rows = source.rows(partial(row_columns, self.classes_, self._certain))
+        check_weighted(rows, self.classes_)
+        return rows
+
+    @property
+    def _certain(self) -> bool:
+        """Whether a label is certain to mean a positive."""
+        return getattr(self, "false_label_rate", 0.0) == 0
 
     def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
         s, self.classes_ = encode_labels(y, self.pos_label)
@@ -259,23 +316,23 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-        check_weighted(s, weight, self.classes_)
-        certain = getattr(self, "false_label_rate", 0.0) == 0
-        audited = check_audited(audited_y, s, certain)
-        return memory_rows(X, s, weight=weight, audited=audited, certain=certain)
+        audited = check_audited(audited_y, s, self._certain)
+        rows = memory_rows(X, s, weight=weight, audited=audited, certain=self._certain)
+        check_weighted(rows, self.classes_)
+        return rows
 
-    def _problem(self, rows: MemoryRows) -> Problem:
+    def _problem(self, rows: Rows) -> Problem:
         outcome, propensity = self._terms(rows)
         propensity_C = getattr(self, "propensity_C", self.C)
         return Problem(rows, 1 / self.C, 1 / propensity_C, outcome, propensity, link=self._link)
 
-    def _terms(self, rows: MemoryRows) -> tuple[Terms, Terms]:
+    def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         """Terms of both models: the features asked for, but no constant columns."""
         varying = varying_columns(rows)
         names = getattr(self, "feature_names_in_", None)
 
         def chosen(parameter: str) -> Terms:
-            features = getattr(self, parameter, None)
+            features = expanded(getattr(self, parameter, None), getattr(self, "encoding_", None))
             index = feature_index(features, parameter, rows.n_features, names)
             if index is None:
                 return varying
@@ -316,17 +373,31 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
                 stacklevel=3,
             )
 
-    def _separated(self, rows: MemoryRows, result: PUFit) -> bool:
+    def _separated(self, rows: Rows, result: PUFit) -> bool:
         """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
         models = [coef for coef in (result.beta, result.gamma) if coef is not None]
-        predictors = (rows.derive(partial(predictor, coef=coef)) for coef in models)
-        log_s = np.sum([log_expit(to_logit(self._link, a)) for a in predictors], axis=0)
-        present = rows.weight > 0
-        labelled, others = log_s[present & (rows.s == 1)], log_s[present & (rows.s == 0)]
-        return bool(labelled.min() > others.max())
+        ends = rows.total(partial(_nearest, self._link, models), rows.s, rows.weight)
+        return bool(ends.low > ends.high)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+def _label_score(
+    model: AbstractPUClassifier, X: Matrix, s: Floats, weight: Floats
+) -> tuple[float, float]:
+    n = float(weight.sum())
+    if n == 0:
+        return 0.0, 0.0
+    return n * label_log_likelihood(s == 1, model.predict_label_proba(X), weight), n
+
+
+def _nearest(link: Link, models: list[Floats], X: Matrix, s: Floats, weight: Floats) -> Extremes:
+    """The least log-chance of a label of labelled rows, and the largest of the others."""
+    log_s = np.sum([log_expit(to_logit(link, predictor(X, coef))) for coef in models], axis=0)
+    labelled, others = log_s[(weight > 0) & (s == 1)], log_s[(weight > 0) & (s == 0)]
+    low, high = labelled.min(initial=np.inf), others.max(initial=-np.inf)
+    return Extremes(np.asarray(low), np.asarray(high))

@@ -12,14 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.validation import beliefs
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.fit import Orientation, PUFit
 from doublelogit.link import LINKS
 from doublelogit.methods import Problem, joint
-from doublelogit.rows import weighted_mean
+from doublelogit.rows import Rows, weighted_mean
 
 KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 
@@ -208,7 +207,7 @@ class JointClassifier(AbstractPUClassifier):
             rng=np.random.default_rng(seed),
         )
 
-    def _problem(self, rows: MemoryRows) -> Problem:
+    def _problem(self, rows: Rows) -> Problem:
         rate = self.false_label_rate
         known = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s), rate)
         return replace(super()._problem(rows), beliefs=known, false_label_rate=rate)

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
-from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.fit import PUFit
 from doublelogit.methods import Problem, naive
+from doublelogit.rows import Rows
 
 
 class NaiveClassifier(AbstractPUClassifier):
@@ -68,9 +68,9 @@ class NaiveClassifier(AbstractPUClassifier):
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         return naive(problem, tol=self.tol, max_iter=self.max_iter)
 
-    def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
-        rows = super()._labelled_rows(X, y, sample_weight, audited_y)
-        if np.count_nonzero(~np.isnan(rows.known)) > np.count_nonzero(rows.s):
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
+        rows = super()._rows(X, y, sample_weight, audited_y)
+        if rows.tally(_known_beyond_labels, rows.s, rows.known):
             raise ValueError(
                 "NaiveClassifier models the label, not the class, so it has no use for audited_y; "
                 "leave it out, or choose a method that models both."
@@ -80,3 +80,7 @@ class NaiveClassifier(AbstractPUClassifier):
     def _propensity_logit(self, X: Any) -> Floats:
         check_is_fitted(self)
         return np.full(self._features(X).shape[0], np.inf)
+
+
+def _known_beyond_labels(s: Floats, known: Floats) -> int:
+    return int(np.count_nonzero(~np.isnan(known) & (s == 0)))

@@ -14,8 +14,10 @@ from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.estimators.sources import is_distant, over_blocks
 from doublelogit.methods import Problem
 from doublelogit.methods.classifiers import ClassifierModel, positive_logit
+from doublelogit.rows import Rows
 
 
 class PluggableModels(AbstractPUClassifier):
@@ -29,15 +31,21 @@ class PluggableModels(AbstractPUClassifier):
     outcome: Any
     propensity: Any
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
-        if self.outcome is None or self.propensity is None:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
+        own = self.outcome is not None, self.propensity is not None
+        if any(own) and is_distant(X):
+            raise ValueError(
+                "a classifier of your own as outcome or propensity needs rows in memory; got "
+                f"{type(X).__name__}. Leave it out, or read the rows first."
+            )
+        if not all(own):
             return super()._rows(X, y, sample_weight, audited_y)
         validate_data(self, X, skip_check_array=True)
         y = _check_y(y, multi_output=False, y_numeric=False)
         check_consistent_length(X, y)
         return self._labelled_rows(np.empty((len(y), 0)), y, sample_weight, audited_y)
 
-    def _terms(self, rows: MemoryRows) -> tuple[Terms, Terms]:
+    def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         for model, parameter in (
             (self.outcome, "outcome_features"),
             (self.propensity, "propensity_features"),
@@ -62,6 +70,7 @@ class PluggableModels(AbstractPUClassifier):
             if model is not None:
                 setattr(self, name, model.fitted)
 
+    @over_blocks
     def decision_function(self, X: Any) -> Floats:
         check_is_fitted(self)
         if not hasattr(self, "outcome_"):

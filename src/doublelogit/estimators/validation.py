@@ -10,9 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from doublelogit._types import Floats, Ints
+from doublelogit.engines.memory import known_class
 from doublelogit.exceptions import LabelOrderWarning
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at
+from doublelogit.rows import Rows
 
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
@@ -23,6 +25,12 @@ def encode_labels(y: Any, pos_label: Any) -> tuple[Floats, NDArray[Any]]:
     y = column_or_1d(y, warn=True)
     if y.dtype == object:  # numbers kept as objects are numbers
         y = np.array(y.tolist())
+    classes = label_classes(y, pos_label)
+    return (y == classes[1]).astype(np.float64), classes
+
+
+def label_classes(y: NDArray[Any], pos_label: Any) -> NDArray[Any]:
+    """The two values among the labels, in the order (unlabelled, labelled)."""
     values = np.unique(y)
     if len(values) > 2:
         check_classification_targets(y)
@@ -45,7 +53,7 @@ def encode_labels(y: Any, pos_label: Any) -> tuple[Floats, NDArray[Any]]:
             "y must hold labelled and unlabelled rows, but every row is labelled: it has one "
             f"class, {listed(values)}."
         )
-    return (y == positive).astype(np.float64), np.array([others[0], positive], dtype=values.dtype)
+    return np.array([others[0], positive], dtype=values.dtype)
 
 
 def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
@@ -61,21 +69,51 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
             f"means labelled: taking {listed(values[1:])}, the last in order. Set pos_label to be "
             "sure.",
             LabelOrderWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return values[-1]
 
 
-def check_weighted(s: Floats, weight: Floats | None, classes: NDArray[Any]) -> None:
+def row_columns(
+    classes: NDArray[Any], certain: bool, y: Any, sample_weight: Any, audited_y: Any
+) -> tuple[Floats, Floats, Floats]:
+    """Label, known class and weight of some rows, from what was told of them."""
+    if y is None:
+        raise ValueError("labels are needed; got None. Pass y, or name scan_parquet(..., label=).")
+    y = np.asarray(y)
+    unknown = y[(y != classes[0]) & (y != classes[1])]
+    if len(unknown):
+        raise ValueError(f"y must hold the labels of fit, {listed(classes)}; got {unknown[0]!r}.")
+    s = (y == classes[1]).astype(np.float64)
+    known = known_class(s, check_audited(audited_y, s, certain), certain)
+    return s, known, _checked_weight(sample_weight, len(s))
+
+
+def _checked_weight(sample_weight: Any, n: int) -> Floats:
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have one value per row; got {weight.shape}.")
+    wrong = weight[~(np.isfinite(weight) & (weight >= 0))]
+    if len(wrong):
+        raise ValueError(f"sample_weight must be finite and not negative; got {wrong[0]}.")
+    return weight
+
+
+def check_weighted(rows: Rows, classes: NDArray[Any]) -> None:
     """Both kinds of rows must be left when those without weight are put aside."""
-    if weight is None:
-        return
-    for value, name in ((1.0, "labelled"), (0.0, "unlabelled")):
-        if not weight[s == value].sum() > 0:
+    weights = rows.tally(_weight_by_label, rows.s, rows.weight)
+    for value, name, weight in zip((0, 1), ("unlabelled", "labelled"), weights, strict=True):
+        if not weight > 0:
             raise ValueError(
                 f"y must hold labelled and unlabelled rows of positive sample_weight, but every "
-                f"{name} row (class {listed([classes[int(value)]])}) has weight zero."
+                f"{name} row (class {listed([classes[value]])}) has weight zero."
             )
+
+
+def _weight_by_label(s: Floats, weight: Floats) -> tuple[float, float]:
+    return float(weight[s == 0].sum()), float(weight[s == 1].sum())
 
 
 def check_audited(audited_y: Any, s: Floats, certain: bool = True) -> Floats | None:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from doublelogit._types import Floats
+from doublelogit._types import Column, Floats
 from doublelogit.design import predictor
 from doublelogit.estimators import EMClassifier, JointClassifier
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.fit import moved
-from doublelogit.link import to_logit
 from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.problem import Problem, full, nearer_zero
 from doublelogit.solvers import largest
@@ -45,18 +44,13 @@ class Fitted:
         """Propensity model, full-length, of the shifted features."""
         return full(self.problem, self.theta)[1]
 
-    def predictors(self) -> tuple[Floats, Floats]:
+    def predictors(self) -> tuple[Column, Column]:
         """X'beta and x'gamma of every row."""
         rows = self.problem.rows
         return (
             rows.derive(partial(predictor, coef=self.beta)),
             rows.derive(partial(predictor, coef=self.gamma)),
         )
-
-    def logits(self) -> tuple[Floats, Floats]:
-        """Logits of y(x) and e(x) of every row."""
-        a, b = self.predictors()
-        return to_logit(self.problem.link, a), to_logit(self.problem.link, b)
 
     def terms(self) -> list[tuple[str, str]]:
         """(model, term) of every coefficient."""
@@ -78,7 +72,11 @@ class Fitted:
 
 
 def bind(
-    model: AbstractPUClassifier, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None
+    model: AbstractPUClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    audited_y: Any = None,
 ) -> Fitted:
     """The model as a maximum of the likelihood of these rows; an error if it is none."""
     check_is_fitted(model)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doublelogit._types import Floats, Ints, Matrix
+from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import predictor
 from doublelogit.inference.binding import Fitted
 from doublelogit.methods.orientation import inverse_information
@@ -51,7 +51,7 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
     rows = fitted.problem.rows
     values, codes = np.unique(np.asarray(cluster), return_inverse=True)
     fn = partial(_cluster_scores, _models(fitted), len(values))
-    scores = rows.total(fn, rows.s, rows.known, rows.weight, codes)
+    scores = rows.total(fn, rows.s, rows.known, rows.weight, rows.place(codes))
     return scores.T @ scores * (len(values) / (len(values) - 1))
 
 
@@ -61,7 +61,7 @@ def belief_scores(fitted: Fitted) -> list[Floats]:
     return [belief.score(problem.likelihood, fitted.theta) for belief in problem.beliefs]
 
 
-def score_along(fitted: Fitted, direction: Floats) -> Floats:
+def score_along(fitted: Fitted, direction: Floats) -> Column:
     """Slope of every row's weighted log-likelihood along a direction of theta."""
     rows = fitted.problem.rows
     fn = partial(_score_along, _models(fitted), direction)
@@ -99,13 +99,13 @@ def _cluster_scores(
     s: Floats,
     known: Floats,
     weight: Floats,
-    codes: Ints,
+    codes: Floats,
 ) -> Floats:
     Xa, Xb, d_a, d_b = _slopes(models, X, s, known, weight)
-    rows = np.arange(len(codes))
+    members = (codes.astype(np.intp), np.arange(len(codes)))
     parts = []
     for features, d in ((Xa, d_a), (Xb, d_b)):
-        gather = sparse.csr_array((-d, (codes, rows)), shape=(n_clusters, len(codes)))
+        gather = sparse.csr_array((-d, members), shape=(n_clusters, len(codes)))
         sums = gather @ features
         parts += [sums.toarray() if sparse.issparse(sums) else sums, gather.sum(axis=1)[:, None]]
     return np.hstack(parts)

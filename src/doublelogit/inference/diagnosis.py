@@ -1,6 +1,7 @@
 """What in a fit may not be trusted, and why: starts, orientation, flat directions, overlap."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from doublelogit._types import Floats
 from doublelogit.fit import Orientation
 from doublelogit.inference.binding import Fitted
 from doublelogit.inference.profile import Profile, profile
+from doublelogit.link import Link, to_logit
 from doublelogit.methods.joint import starts
 from doublelogit.methods.prevalence import prevalence_first
 from doublelogit.solvers import trust_region
@@ -144,26 +146,34 @@ class Diagnosis:
 
 def diagnose(fitted: Fitted, orientation: Orientation | None, n_starts: int = 8) -> Diagnosis:
     """Look at a fit from all sides."""
-    rows = fitted.problem.rows
-    y, e = (expit(logit) for logit in fitted.logits())
+    rows, link = fitted.problem.rows, fitted.problem.link
+    columns = (rows.s, rows.weight, *fitted.predictors())
+    chances = rows.collect(partial(_chances, link), *columns)
+    labelled, weight, y, e = chances.T
+    s_x, is_labelled = y * e, labelled == 1
     drop, prevalence = _from_starts(fitted, n_starts)
     values, flattest = _curvature(fitted)
-    labelled, others = (y * e)[rows.s == 1], (y * e)[rows.s == 0]
-    positives = rows.weight * y
+    lowest, others = s_x[is_labelled], s_x[~is_labelled]
+    positives = weight * y
     return Diagnosis(
         start_drop=drop,
         start_prevalence=prevalence,
         orientation=orientation,
         eigenvalues=values,
         flattest=flattest,
-        separated=bool(labelled.min() > others.max()),
-        overlap=float((others > np.quantile(labelled, 0.1)).mean()),
+        separated=bool(lowest.min() > others.max()),
+        overlap=float((others > np.quantile(lowest, 0.1)).mean()),
         rare=float(positives @ (e < RARE) / positives.sum()),
         profile=profile(fitted, 0.99),
-        label_chance=y * e,
+        label_chance=s_x,
         propensity=e,
-        labelled=rows.s,
+        labelled=labelled,
     )
+
+
+def _chances(link: Link, s: Floats, weight: Floats, a: Floats, b: Floats) -> Floats:
+    """Label, weight, y(x) and e(x) of every row: a plot needs them all."""
+    return np.column_stack([s, weight, *(expit(to_logit(link, z)) for z in (a, b))])
 
 
 def _from_starts(fitted: Fitted, n_starts: int) -> tuple[Floats, Floats]:

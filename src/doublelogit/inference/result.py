@@ -2,13 +2,14 @@
 
 import warnings
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from doublelogit._types import Floats
+from doublelogit._types import Column, Floats
+from doublelogit.estimators.sources import is_distant
 from doublelogit.exceptions import OrientationWarning, WeakIdentificationWarning
 from doublelogit.inference import shares
 from doublelogit.inference.binding import Fitted, bind
@@ -19,7 +20,7 @@ from doublelogit.inference.estimate import Estimate, check_level, of_draws, of_s
 from doublelogit.inference.profile import Profile, profile
 from doublelogit.inference.summary import Summary
 from doublelogit.methods.prevalence import label_frequency_at
-from doublelogit.rows import weighted_mean
+from doublelogit.rows import row_count, weighted_mean
 
 KINDS = ("observed", "robust", "cluster")
 # Beyond this standard error of logit(prevalence) the ridge bends before the Wald interval ends: in
@@ -32,7 +33,7 @@ WALKED = 0.99  # level to which the profile is walked and kept
 def infer(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     sample_weight: Any = None,
     audited_y: Any = None,
@@ -46,7 +47,7 @@ def infer(
     model : JointClassifier or EMClassifier
         Fitted.
     X, y, sample_weight, audited_y : array-like
-        The rows it was fitted to, as in ``fit``.
+        The rows it was fitted to, as in ``fit``; also Dask inputs and scans of Parquet files.
     kind : {"observed", "robust", "cluster"}, default="observed"
         Covariance: from the observed information, robust to a wrong model (sandwich), or robust
         to dependence within clusters as well.
@@ -71,12 +72,13 @@ def infer(
     """
     if cluster is not None:
         kind = "cluster"
-        check_clusters(cluster, len(y))
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
     if kind == "cluster" and cluster is None:
         raise ValueError("kind='cluster' needs cluster, the cluster of each row; got None.")
     fitted = bind(model, X, y, sample_weight, audited_y)
+    if cluster is not None:
+        check_clusters(cluster, row_count(fitted.problem.rows))
     data = {"X": X, "y": y, "sample_weight": sample_weight, "audited_y": audited_y}
     return Inference(model, fitted, kind, cluster, data)
 
@@ -112,10 +114,10 @@ class Inference:
         problem = self._fitted.problem
         free = replace(problem, l2=0.0, propensity_l2=0.0, beliefs=())
         value = -problem.n * free.likelihood.first(self._fitted.theta).value
+        n, labelled = row_count(problem.rows), problem.rows.tally(np.sum, problem.rows.s)
         heading = (
-            f"{type(self.model).__name__}: {len(problem.rows.s)} rows, "
-            f"{int(problem.rows.s.sum())} labelled; log-likelihood {value:.2f}; "
-            f"{self.kind} covariance"
+            f"{type(self.model).__name__}: {n} rows, {int(labelled)} labelled; "
+            f"log-likelihood {value:.2f}; {self.kind} covariance"
         )
         notes = []
         if problem.l2 > 0 or problem.propensity_l2 > 0:
@@ -197,8 +199,8 @@ class Inference:
             name = type(self.model).__name__
             raise TypeError(f"sensitivity to false labels needs a JointClassifier; got {name}.")
         if rates is None:
-            s, known = self._fitted.problem.rows.s, self._fitted.problem.rows.known
-            rates = RATES[1:] if ((s == 1) & (known == 0)).any() else RATES
+            rows = self._fitted.problem.rows
+            rates = RATES[1:] if rows.tally(_labelled_negatives, rows.s, rows.known) else RATES
         found = {}
         for rate in rates:
             refitted = clone(self.model).set_params(false_label_rate=float(rate))
@@ -230,43 +232,47 @@ class Inference:
             )
         return found[None] if by is None else found
 
-    def _groups(self, by: Any) -> dict[Any, Floats]:
-        n = len(self._fitted.problem.rows.s)
+    def _groups(self, by: Any) -> dict[Any, Floats | None]:
         if by is None:
-            return {None: np.ones(n)}
-        by = np.asarray(by)
+            return {None: None}
+        n, by = row_count(self._fitted.problem.rows), np.asarray(by)
         if any(group is None or group != group for group in by.tolist()):
             raise ValueError("by must name a group for every row; got missing values.")
         if len(by) != n:
             raise ValueError(f"by must have one value per row; got {len(by)} for {n} rows.")
         return {value: (by == value).astype(float) for value in np.unique(by).tolist()}
 
-    def _delta(self, name: str, share: Any, inside: Floats, level: float) -> Estimate:
+    def _delta(self, name: str, share: Any, inside: Floats | None, level: float) -> Estimate:
         rows, found = self._fitted.problem.rows, share(self._fitted, inside)
         if name == "hidden positives":
             V = covariance(self._fitted, self.kind, self._cluster)
             variance = found.gradient @ V @ found.gradient + self._summed(found.direct)
-            total = float((rows.weight * inside * (rows.s == 0)).sum())
+            w = shares.weight_inside(rows, inside)
+            total = float(rows.tally(_unlabelled_weight, w, rows.s))
             return of_share(name, found.value, np.sqrt(variance), level, "delta method", total)
         psi, from_beliefs = shares.influence(self._fitted, found)
         se = float(np.sqrt(self._summed(psi) + from_beliefs))
         return of_share(name, found.value, se, level, "delta method")
 
-    def _summed(self, psi: Floats) -> float:
+    def _summed(self, psi: Column) -> float:
         """Variance of a sum of contributions: of counted rows, of weighted ones, of clusters."""
+        rows = self._fitted.problem.rows
         if self.kind == "cluster":
             codes = np.unique(np.asarray(self._cluster), return_inverse=True)[1]
-            sums = np.bincount(codes, weights=psi)
+            fn = partial(_within, int(codes.max()) + 1)
+            sums = rows.tally(fn, rows.place(codes), psi)
             return float((sums**2).sum() * len(sums) / (len(sums) - 1))
-        weight = self._fitted.problem.rows.weight
-        # a row that counts w times is w rows, each with its share of the contribution
-        share = np.divide(psi**2, weight, out=np.zeros_like(psi), where=weight > 0)
-        return float(share.sum() if self.kind == "observed" else (psi**2).sum())
+        return rows.tally(_counted if self.kind == "observed" else _squared, psi, rows.weight)
 
     def _bootstrapped(
-        self, name: str, share: Any, groups: dict[Any, Floats], level: float, options: Any
+        self, name: str, share: Any, groups: dict[Any, Floats | None], level: float, options: Any
     ) -> dict[Any, Estimate]:
         data = self._data
+        if is_distant(data["X"]):
+            raise ValueError(
+                "method='bootstrap' draws rows that are in memory; got "
+                f"{type(data['X']).__name__}. Use method='delta' or 'profile'."
+            )
 
         def statistic(refitted: Any, weight: Floats) -> Floats:
             again = bind(refitted, data["X"], data["y"], weight, data["audited_y"])
@@ -307,3 +313,24 @@ class Inference:
                 WeakIdentificationWarning,
                 stacklevel=4,
             )
+
+
+def _unlabelled_weight(w: Floats, s: Floats) -> float:
+    return float(w[s == 0].sum())
+
+
+def _within(n: int, codes: Floats, psi: Floats) -> Floats:
+    return np.bincount(codes.astype(np.intp), psi, n).astype(np.float64)
+
+
+def _counted(psi: Floats, weight: Floats) -> float:
+    """A row that counts w times is w rows, each with its share of the contribution."""
+    return float(np.divide(psi**2, weight, out=np.zeros_like(psi), where=weight > 0).sum())
+
+
+def _squared(psi: Floats, _: Floats) -> float:
+    return float(psi @ psi)
+
+
+def _labelled_negatives(s: Floats, known: Floats) -> int:
+    return int(np.count_nonzero((s == 1) & (known == 0)))

@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
+from doublelogit.estimators.sources import is_distant
 from doublelogit.estimators.validation import encode_labels
 from doublelogit.methods import Problem, naive
 from doublelogit.methods.orientation import inverse_information, strength_gap
@@ -157,6 +158,10 @@ def scar_test(
         raise ValueError(f"method must be one of {known}; got {method!r}.")
     if label_frequency is not None and not 0 < label_frequency <= 1:
         raise ValueError(f"label_frequency must be in (0, 1]; got {label_frequency}.")
+    if is_distant(X):
+        raise ValueError(
+            f"tests of SCAR redraw labels of rows that are in memory; got {type(X).__name__}."
+        )
     X, s = check_X_y(X, s, dtype=np.float64)
     labels, _ = encode_labels(s, pos_label)
     Z = StandardScaler().fit_transform(X)

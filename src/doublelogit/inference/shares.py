@@ -8,86 +8,123 @@ so its variance is the sum of psi_i^2, or of their sums within clusters squared.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from doublelogit._types import Floats
-from doublelogit.design import Terms, pull_back
+from doublelogit._types import Column, Floats, Matrix
+from doublelogit.design import pull_back
 from doublelogit.inference.binding import Fitted
 from doublelogit.inference.covariance import belief_scores, score_along
 from doublelogit.likelihood import positive_given_label
-from doublelogit.link import to_logit
+from doublelogit.link import Link, to_logit
 from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.prevalence import label_frequency_at, response
+from doublelogit.rows import Rows
 
 
 @dataclass(frozen=True)
 class Share:
-    """A value, what each row contributes to its error, and its gradient in theta."""
+    """A value, what each row contributes to its error (a column), and its gradient in theta."""
 
     value: float
-    direct: Floats
+    direct: Column
     gradient: Floats
 
 
-def prevalence(fitted: Fitted, inside: Floats) -> Share:
-    """Mean of y(x) over the rows inside (weights 1 or 0)."""
-    rows = fitted.problem.rows
-    w = rows.weight * inside
-    y = response(fitted.problem.link, fitted.predictors()[0])
-    value = float(w @ y.value / w.sum())
-    head = _pulled(fitted, w * y.slope / w.sum(), fitted.problem.outcome)
-    gradient = np.append(head, np.zeros(fitted.problem.propensity.size))
-    return Share(value, w * (y.value - value) / w.sum(), gradient)
+def weight_inside(rows: Rows, inside: Floats | None) -> Column:
+    """Weight of the rows of a group, given by 1 and 0 for each row; None is all rows."""
+    if inside is None:
+        return rows.weight
+    return rows.combine(np.multiply, rows.weight, rows.place(inside))
 
 
-def label_frequency(fitted: Fitted, inside: Floats) -> Share:
+def prevalence(fitted: Fitted, inside: Floats | None) -> Share:
+    """Mean of y(x) over the rows inside."""
+    rows, link = fitted.problem.rows, fitted.problem.link
+    w, a = weight_inside(rows, inside), fitted.predictors()[0]
+    n, value, slope = rows.total(partial(_responses, link), w, a)
+    gradient = np.append(
+        fitted.problem.outcome.take(slope) / n, np.zeros(fitted.problem.propensity.size)
+    )
+    mean = value / n
+    return Share(mean, rows.combine(partial(_about, link, mean, n), w, a), gradient)
+
+
+def _responses(link: Link, X: Matrix, w: Floats, a: Floats) -> tuple[float, float, Floats]:
+    y = response(link, a)
+    return float(w.sum()), float(w @ y.value), pull_back(X, w * y.slope)
+
+
+def _about(link: Link, mean: float, n: float, w: Floats, a: Floats) -> Floats:
+    return w * (response(link, a).value - mean) / n
+
+
+def label_frequency(fitted: Fitted, inside: Floats | None) -> Share:
     """Share of positives that are labelled: mean S, less false labels, over mean y(x)."""
     rows, pi = fitted.problem.rows, prevalence(fitted, inside)
-    w = rows.weight * inside
-    mean_s = float(w @ rows.s / w.sum())
+    w = weight_inside(rows, inside)
+    n, labelled = rows.tally(_sums, w, rows.s)
+    mean_s = labelled / n
     false = fitted.problem.false_label_rate
     above = (mean_s - false) / pi.value
-    direct = (w * (rows.s - mean_s) / w.sum() - above * pi.direct) / pi.value
+
+    def direct(w: Floats, s: Floats, of_pi: Floats) -> Floats:
+        return (w * (s - mean_s) / n - above * of_pi) / pi.value
+
+    contributions = rows.combine(direct, w, rows.s, pi.direct)
     value = label_frequency_at(pi.value, mean_s, false)
-    return Share(value, direct, -above * pi.gradient / pi.value)
+    return Share(value, contributions, -above * pi.gradient / pi.value)
 
 
-def hidden(fitted: Fitted, inside: Floats) -> Share:
+def _sums(w: Floats, s: Floats) -> tuple[float, float]:
+    return float(w.sum()), float(w @ s)
+
+
+def hidden(fitted: Fitted, inside: Floats | None) -> Share:
     """Number of unlabelled positives among these very rows.
 
     ``direct`` is the chance in it: whether a row that is positive with probability t is.
     """
-    rows = fitted.problem.rows
-    w = rows.weight * inside * (rows.s == 0)
-    link, (a, b) = fitted.problem.link, fitted.predictors()
-    logit_y = to_logit(link, a) - np.log1p(-fitted.problem.false_label_rate)
-    t = positive_given_label(rows.known, logit_y, to_logit(link, b))
+    problem, rows = fitted.problem, fitted.problem.rows
+    w = rows.combine(_unlabelled, weight_inside(rows, inside), rows.s)
+    a, b = fitted.predictors()
+    false = problem.false_label_rate
+    t = rows.combine(partial(_positive, problem.link, false), rows.known, a, b)
+    value = rows.tally(np.dot, w, t)
+    by_beta, by_gamma = rows.total(partial(_hidden_slopes, problem.link), w, t, rows.known, a, b)
+    gradient = np.append(problem.outcome.take(by_beta), problem.propensity.take(by_gamma))
+    chance = rows.combine(lambda w, t: w * np.sqrt(t * (1 - t)), w, t)
+    return Share(float(value), chance, gradient)
+
+
+def _unlabelled(w: Floats, s: Floats) -> Floats:
+    return w * (s == 0)
+
+
+def _positive(link: Link, false: float, known: Floats, a: Floats, b: Floats) -> Floats:
+    return positive_given_label(known, to_logit(link, a) - np.log1p(-false), to_logit(link, b))
+
+
+def _hidden_slopes(
+    link: Link, X: Matrix, w: Floats, t: Floats, known: Floats, a: Floats, b: Floats
+) -> tuple[Floats, Floats]:
     # logit t = logit y + log(1 - e); an audited class depends on no model
-    bend = w * t * (1 - t) * np.isnan(rows.known)
+    bend = w * t * (1 - t) * np.isnan(known)
     y, e = response(link, a), response(link, b)
     by_beta = bend * _ratio(y.slope, y.value * (1 - y.value))
     by_gamma = -bend * _ratio(e.slope, 1 - e.value)
-    gradient = np.concatenate(
-        [
-            _pulled(fitted, by_beta, fitted.problem.outcome),
-            _pulled(fitted, by_gamma, fitted.problem.propensity),
-        ]
-    )
-    return Share(float(w @ t), w * np.sqrt(t * (1 - t)), gradient)
+    return pull_back(X, by_beta), pull_back(X, by_gamma)
 
 
-def influence(fitted: Fitted, share: Share) -> tuple[Floats, float]:
+def influence(fitted: Fitted, share: Share) -> tuple[Column, float]:
     """Psi of every row, and the variance that comes of what is believed."""
     pull = inverse_information(fitted.problem, fitted.theta) @ share.gradient
     from_beliefs = sum(float(score @ pull) ** 2 for score in belief_scores(fitted))
-    return share.direct + score_along(fitted, pull), from_beliefs
+    scores = score_along(fitted, pull)
+    return fitted.problem.rows.combine(np.add, share.direct, scores), from_beliefs
 
 
 def _ratio(slope: Floats, size: Floats) -> Floats:
     """Slope over size, 0 where both vanish: there, t does not move."""
     return np.divide(slope, size, out=np.zeros_like(slope), where=size > 0)
-
-
-def _pulled(fitted: Fitted, slope: Floats, terms: Terms) -> Floats:
-    return terms.take(fitted.problem.rows.total(pull_back, slope))

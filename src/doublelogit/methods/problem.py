@@ -12,7 +12,7 @@ from doublelogit.link import Link, Response
 from doublelogit.methods.belief import Belief, InformedObjective
 from doublelogit.methods.models import LogisticModel
 from doublelogit.objective import DoubleLogisticObjective
-from doublelogit.rows import Rows
+from doublelogit.rows import Extremes, Rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Problem:
     @cached_property
     def n(self) -> float:
         """Total weight of the rows."""
-        return self.rows.total(_weight, self.rows.weight)
+        return float(self.rows.tally(np.sum, self.rows.weight))
 
     @property
     def label(self) -> Terms:
@@ -101,14 +101,10 @@ class Problem:
     @cached_property
     def audited(self) -> bool:
         """Whether the class of some row is known other than by its label."""
-        return bool(self.rows.total(_audited, self.rows.s, self.rows.known, self.rows.weight))
+        return bool(self.rows.tally(_audited, self.rows.s, self.rows.known, self.rows.weight))
 
 
-def _weight(_: Any, weight: Floats) -> float:
-    return float(weight.sum())
-
-
-def _audited(_: Any, s: Floats, known: Floats, weight: Floats) -> int:
+def _audited(s: Floats, known: Floats, weight: Floats) -> int:
     return int(np.count_nonzero(~np.isnan(known) & (s == 0) & (weight > 0)))
 
 
@@ -142,20 +138,9 @@ def varying_columns(rows: Rows) -> Terms:
     return Terms(rows.n_features, None if len(columns) == rows.n_features else columns)
 
 
-@dataclass(frozen=True)
-class _Extremes:
-    """Smallest and largest value of each column; the sum of two is that of all their rows."""
-
-    low: Floats
-    high: Floats
-
-    def __add__(self, other: "_Extremes") -> "_Extremes":
-        return _Extremes(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
-
-
-def _extremes(X: Matrix, weight: Floats) -> _Extremes:
+def _extremes(X: Matrix, weight: Floats) -> Extremes:
     if not weight.all():
         X = X[np.flatnonzero(weight)]
     if X.shape[0] == 0:
-        return _Extremes(np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf))
-    return _Extremes(*column_extremes(X))
+        return Extremes(np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf))
+    return Extremes(*column_extremes(X))

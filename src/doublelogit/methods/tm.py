@@ -31,7 +31,8 @@ from doublelogit.likelihood import log_not_label, sigmoid
 from doublelogit.methods.models import LogisticModel, Model, accurate, coefficients
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.tm_simple import naive_state, soft_target
-from doublelogit.rows import Rows, quantile, weighted_mean
+from doublelogit.rows import Rows, weighted_mean
+from doublelogit.selection import quantile_over
 from doublelogit.solvers import Anderson, settled
 
 # Rows with equal features must fall on one side of t whatever the last digits of y(x) are.
@@ -59,14 +60,14 @@ def tm(
 
     label.fit(rows.s)
     a, log_not_e = naive_state(rows, label.predictor())
-    labelled_weight = rows.collect(_labelled, rows.s, rows.weight)
+    labelled = rows.combine(np.multiply, rows.s, rows.weight)
     trace = [_fit_outcome(outcome, rows, a, log_not_e)]
     accelerator = Anderson(memory=3, scale=problem.likelihood.scale) if accelerate else None
     theta = None
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
         last, a = (a, log_not_e), outcome.predictor()
-        t = quantile(expit(rows.collect(_labelled, rows.s, a)), labelled_weight, alpha)
+        t = quantile_over(rows, a, labelled, alpha, to=expit)
         inside = partial(_stratum, logit(min(t * (1 + TIE), 1.0)))
         propensity.fit(rows.s, rows.combine(inside, rows.known, rows.weight, a))
         if accelerator:
@@ -101,10 +102,6 @@ def _jump(accelerator: Anderson, theta: Floats | None, outcome: Model, propensit
     return theta
 
 
-def _labelled(s: Floats, column: Floats) -> Floats:
-    return column[s == 1]
-
-
 def _stratum(cut: float, known: Floats, weight: Floats, a: Floats) -> Floats:
     """Weight of a row in the estimated stratum Y=1: its own inside, zero outside."""
     return weight * np.where(np.isnan(known), a > cut, known == 1)
@@ -121,5 +118,6 @@ def _floor(log_not_e: Floats, b: Floats, a: Floats, last_log_not_e: Floats) -> F
     """
     low = np.flatnonzero((log_not_e > last_log_not_e) & (b < a))
     log_not_s = log_not_label(a[low], last_log_not_e[low])
-    log_not_e[low] = np.minimum(log_not_e[low], log_not_s)
-    return log_not_e
+    floored = log_not_e.copy()  # a column is the engine's, and may be asked for again
+    floored[low] = np.minimum(log_not_e[low], log_not_s)
+    return floored

@@ -1,0 +1,297 @@
+"""Rows on the workers of a Dask cluster, or in Dask's own threads where there is none.
+
+Each partition becomes rows in memory where it is, and every verb is one task per partition.
+Columns stay beside their partitions; statistics come to the caller and are added in the order of
+the partitions. What a lost worker held is computed again by Dask from where it came.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from doublelogit._types import Column, Floats, Matrix
+from doublelogit.engines.encoding import Encoding
+from doublelogit.engines.memory import MemoryRows
+from doublelogit.engines.scan import ParquetScan, Told
+from doublelogit.extras import needs
+from doublelogit.rows import Prepare, plus
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class DaskRows:
+    """Partitions, each a delayed :class:`MemoryRows`; a column is a list of delayed arrays."""
+
+    parts: list[Any]
+    n_features: int
+    is_sparse: bool
+    s: Column
+    known: Column
+    weight: Column
+
+    def total(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, self._gather("total", fn, columns))
+
+    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, self._gather("tally", fn, columns))
+
+    def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+        return np.concatenate(self._gather("collect", fn, columns))
+
+    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        return _persist(self._tasks("derive", fn, columns))
+
+    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        return _persist(self._tasks("combine", fn, columns))
+
+    def place(self, values: NDArray[Any]) -> Column:
+        import dask
+
+        sizes = self._gather("tally", len, (self.s,))
+        pieces = np.split(values, np.cumsum(sizes)[:-1])
+        return [dask.delayed(piece) for piece in pieces]
+
+    def restrict(self, weight: Column, *columns: Column) -> tuple["DaskRows", tuple[Column, ...]]:
+        few = _persist(
+            [
+                _delayed(_restricted)(part, *cut)
+                for part, *cut in zip(self.parts, weight, *columns, strict=True)
+            ]
+        )
+        rows = _on_workers(_each(few, 0), self.n_features, self.is_sparse)
+        return rows, tuple(_each(few, i + 1) for i in range(len(columns)))
+
+    def shift(self, centre: Floats) -> "DaskRows | None":
+        if self.is_sparse:
+            return None
+        moved = _persist([_delayed(MemoryRows.shift)(part, centre) for part in self.parts])
+        return DaskRows(moved, self.n_features, False, self.s, self.known, self.weight)
+
+    def _tasks(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:
+        work = _delayed(partial(_do, verb, fn))
+        return [work(part, *cut) for part, *cut in zip(self.parts, *columns, strict=True)]
+
+    def _gather(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:
+        import dask
+
+        return list(dask.compute(*self._tasks(verb, fn, columns), optimize_graph=False))
+
+
+def _do(verb: str, fn: Callable[..., Any], rows: MemoryRows, *columns: Floats) -> Any:
+    return getattr(rows, verb)(fn, *columns)
+
+
+def _restricted(rows: MemoryRows, weight: Floats, *columns: Floats) -> tuple[Any, ...]:
+    few, cut = rows.restrict(weight, *columns)
+    return (few, *cut)
+
+
+def _delayed(fn: Callable[..., Any]) -> Any:
+    import dask
+
+    # not by content: a hash of the data would cost more than the work
+    return dask.delayed(fn, pure=False, traverse=False)
+
+
+def _persist(tasks: Sequence[Any]) -> list[Any]:
+    import dask
+
+    return list(dask.persist(*tasks, optimize_graph=False))
+
+
+def _each(tuples: list[Any], i: int) -> list[Any]:
+    """One item of what every partition has."""
+    return _persist([_delayed(_item)(each, i) for each in tuples])
+
+
+def _item(values: Any, i: int | str) -> Any:
+    return getattr(values, i) if isinstance(i, str) else values[i]
+
+
+def _on_workers(parts: list[Any], n_features: int, is_sparse: bool) -> DaskRows:
+    s, known, weight = (
+        _persist([_delayed(_item)(part, name) for part in parts])
+        for name in ("s", "known", "weight")
+    )
+    return DaskRows(parts, n_features, is_sparse, s, known, weight)
+
+
+@dataclass(frozen=True)
+class DaskSource:
+    """Delayed partitions of features (arrays, frames) and of what is told of the rows."""
+
+    features: list[Any]
+    told: list[Any]
+    lengths: Sequence[float]
+    n_features: int
+    names: tuple[str, ...] | None
+    is_sparse: bool = False
+    encoding: Encoding | None = None
+    known_labels: NDArray[Any] | None = None  # without a look at the partitions
+
+    def labels(self) -> NDArray[Any]:
+        import dask
+
+        if self.known_labels is not None:
+            return self.known_labels
+        found = dask.compute(*(_delayed(_distinct)(told) for told in self.told))
+        return np.unique(np.concatenate(found))
+
+    def rows(self, prepare: Prepare) -> DaskRows:
+        work = _delayed(partial(_part, prepare))
+        pairs = zip(self.features, self.told, strict=True)
+        parts = _persist([work(i, X, told) for i, (X, told) in enumerate(pairs)])
+        return _on_workers(parts, self.n_features, self.is_sparse)
+
+    def map(self, fn: Callable[[Matrix], NDArray[Any]]) -> Any:
+        import dask.array as da
+
+        like = fn(np.zeros((1, self.n_features)))
+        work = _delayed(partial(_predicted, fn))
+        return da.concatenate(
+            [
+                da.from_delayed(work(i, X), (n, *like.shape[1:]), like.dtype)
+                for i, (X, n) in enumerate(zip(self.features, self.lengths, strict=True))
+            ],
+            allow_unknown_chunksizes=True,
+        )
+
+
+def _distinct(told: Told) -> NDArray[Any]:
+    return np.unique(np.asarray(told.label))
+
+
+def _part(prepare: Prepare, i: int, X: Any, told: Told) -> MemoryRows:
+    X = _numbers(X, i)
+    if len(told.label) != X.shape[0]:
+        raise ValueError(
+            "X and y must have the same rows in each partition; partition "
+            f"{i} has {X.shape[0]} rows of X and {len(told.label)} labels."
+        )
+    try:
+        return MemoryRows(X, *prepare(*told))
+    except ValueError as error:
+        raise ValueError(f"partition {i}: {error}") from None
+
+
+def _predicted(fn: Callable[[Matrix], NDArray[Any]], i: int, X: Any) -> NDArray[Any]:
+    X = _numbers(X, i)
+    return fn(X) if X.shape[0] else fn(np.zeros((1, X.shape[1])))[:0]
+
+
+def _numbers(X: Any, i: int) -> Matrix:
+    """A partition's features as a matrix of finite numbers."""
+    if sparse.issparse(X):
+        X, values = X.tocsr(), X.data
+    else:
+        X = values = np.ascontiguousarray(X)
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"features must be numbers; partition {i} holds {values.dtype}.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"features must be finite numbers; partition {i} has others.")
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; if Dask was never imported, it is none."""
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(X))
+
+
+def dask_source(X: Any, y: Any = None, weight: Any = None, audited: Any = None) -> DaskSource:
+    """Rows of Dask arrays or data frames."""
+    told = {"y": y, "sample_weight": weight, "audited_y": audited}
+    return _of_frame(X, told) if hasattr(X, "columns") else _of_array(X, told)
+
+
+def _of_array(X: Any, told: dict[str, Any]) -> DaskSource:
+    X = X.rechunk({1: X.shape[1]})
+    lengths = X.chunks[0]
+    columns = [_cut(name, column, lengths) for name, column in told.items()]
+    features = X.to_delayed().ravel().tolist()
+    parts = [_delayed(Told)(*each) for each in zip(*columns, strict=True)]
+    return DaskSource(features, parts, lengths, X.shape[1], None, sparse.issparse(X._meta))
+
+
+def _of_frame(X: Any, told: dict[str, Any]) -> DaskSource:
+    """One frame of all columns: Dask may cut two frames of the same files differently."""
+    names = tuple(map(str, X.columns))
+    given = {f"__{name}": column for name, column in told.items() if column is not None}
+    if not all(map(is_dask, given.values())):
+        lengths = X.map_partitions(len).compute().tolist()
+        given = {name: _as_dask(name, column, lengths) for name, column in given.items()}
+    parts = X.assign(**given).to_delayed()
+    features = [_delayed(_columns)(part, list(X.columns)) for part in parts]
+    columns = [
+        [_delayed(_columns)(part, f"__{name}") if f"__{name}" in given else None for part in parts]
+        for name in told
+    ]
+    pieces = [_delayed(Told)(*each) for each in zip(*columns, strict=True)]
+    return DaskSource(features, pieces, (np.nan,) * len(parts), len(names), names)
+
+
+def _columns(frame: Any, names: Any) -> Any:
+    return frame[names]
+
+
+def _as_dask(name: str, column: Any, lengths: Sequence[float]) -> Any:
+    """Values that are here, cut like the partitions of X."""
+    import dask.array as da
+
+    if is_dask(column):
+        return column
+    values = np.asarray(column)
+    _check_length(name, len(values), lengths)
+    return da.from_array(values, chunks=(tuple(lengths),))
+
+
+def _check_length(name: str, n: float, lengths: Sequence[float]) -> None:
+    if n != sum(lengths):
+        name = name.removeprefix("__")
+        raise ValueError(f"{name} must have one value per row; got {n} for {sum(lengths)} rows.")
+
+
+def _cut(name: str, column: Any, lengths: Sequence[float]) -> list[Any]:
+    """A column in the partitions of a Dask array."""
+    if column is None:
+        return [None] * len(lengths)
+    if not is_dask(column) and np.isnan(lengths).any():
+        raise ValueError(
+            f"{name} must be a Dask array if X is one of unknown chunk sizes; got "
+            f"{type(column).__name__}. Or call X.compute_chunk_sizes() first."
+        )
+    column = _as_dask(name, column, lengths)
+    if hasattr(column, "rechunk") and not np.isnan([*lengths, *column.chunks[0]]).any():
+        _check_length(name, len(column), lengths)
+        column = column.rechunk((tuple(lengths),))
+    parts = np.ravel(column.to_delayed()).tolist()
+    if len(parts) != len(lengths):
+        raise ValueError(f"{name} must have the partitions of X, {len(lengths)}; got {len(parts)}.")
+    return parts
+
+
+def scan_source(scan: ParquetScan, encoding: Encoding | None = None) -> DaskSource:
+    """Rows of Parquet files that the workers read."""
+    needs("dask", "distributed=True", "dask")
+    labels = None
+    if encoding is None:
+        encoding, labels = scan.surveyed()
+    read = _delayed(partial(_read, scan, encoding))
+    pieces = [read(piece) for piece in scan.files.pieces()]
+    features, told = ([_delayed(_item)(piece, i) for piece in pieces] for i in (0, 1))
+    names = encoding.names
+    lengths = (np.nan,) * len(pieces)
+    return DaskSource(
+        features, told, lengths, len(names), names, encoding=encoding, known_labels=labels
+    )
+
+
+def _read(scan: ParquetScan, encoding: Encoding, piece: Any) -> tuple[Floats, Told]:
+    return scan.piece(piece, encoding)

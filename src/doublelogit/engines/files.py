@@ -1,0 +1,173 @@
+"""Parquet files as a stream of Arrow batches, every file checked when it is opened.
+
+Row groups that a filter rules out by their statistics are not read, and only the columns
+asked for are decoded, a batch at a time: a large row group takes no more memory than a small one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+from doublelogit.extras import needs
+
+BUFFER_BYTES = 2**18  # read at once of a column of a file: bounds memory for any row group
+PIECE_ROWS = 2**18  # row groups are put together to so many rows for a worker
+
+
+@dataclass(frozen=True)
+class Files:
+    """Parquet files with one schema, and the filter that rows must pass."""
+
+    paths: tuple[str, ...]
+    filter: tuple[tuple[str, str, Any], ...] = ()
+
+    @cached_property
+    def _dataset(self) -> Any:
+        import pyarrow.dataset as ds
+
+        # one directory may be partitioned, and a URI names its file system
+        source = self.paths[0] if len(self.paths) == 1 else list(self.paths)
+        return ds.dataset(source, format="parquet", partitioning="hive")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"paths": self.paths, "filter": self.filter}  # a worker opens files itself
+
+    @property
+    def schema(self) -> Any:
+        """Names and types of the columns, as in the first file."""
+        return self._dataset.schema
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Open every file once and compare its columns with the first one's."""
+        for fragment in self._dataset.get_fragments():
+            self._compare(fragment.physical_schema, fragment, self._needed(fragment, columns))
+
+    def pieces(self) -> list[Any]:
+        """Parts of the files of a good size for a worker."""
+        pieces = []
+        for fragment in self._fragments():
+            groups: list[int] = []
+            n_rows = 0
+            for group in fragment.row_groups:
+                groups.append(group.id)
+                n_rows += group.num_rows
+                if n_rows >= PIECE_ROWS:
+                    pieces.append(fragment.subset(row_group_ids=groups))
+                    groups, n_rows = [], 0
+            if groups:
+                pieces.append(fragment.subset(row_group_ids=groups))
+        return pieces
+
+    def batches(
+        self, columns: Sequence[str], batch_rows: int, piece: Any = None
+    ) -> Iterator[tuple[str, Any]]:
+        """Path and record batch, in order, of all files or of a piece of them."""
+        for fragment in self._fragments() if piece is None else (piece,):
+            try:
+                for batch in self._read(fragment, columns, batch_rows):
+                    if batch.num_rows:
+                        yield fragment.path, batch
+            except OSError as error:  # Arrow's own errors of damaged files are of this kind
+                raise OSError(f"{fragment.path} cannot be read: {error}") from error
+
+    def _fragments(self) -> Iterator[Any]:
+        for fragment in self._dataset.get_fragments(filter=self._expression):
+            if self._expression is None:
+                yield fragment
+            else:
+                yield fragment.subset(filter=self._expression, schema=self._dataset.schema)
+
+    def _read(self, fragment: Any, columns: Sequence[str], batch_rows: int) -> Iterator[Any]:
+        import pyarrow.parquet as pq
+
+        needed = self._needed(fragment, columns)
+        groups = [group.id for group in fragment.row_groups]
+        with fragment.open() as handle:
+            file = pq.ParquetFile(handle, buffer_size=BUFFER_BYTES)
+            self._compare(file.schema_arrow, fragment, needed)
+            for batch in file.iter_batches(batch_rows, row_groups=groups, columns=needed):
+                yield from self._chosen(self._with_keys(batch, fragment), columns)
+
+    def _chosen(self, batch: Any, columns: Sequence[str]) -> Iterator[Any]:
+        """The rows that pass the filter, the columns asked for."""
+        import pyarrow as pa
+
+        if self._expression is None:
+            yield batch.select(list(columns))
+        else:
+            table = pa.Table.from_batches([batch]).filter(self._expression)
+            yield from table.select(list(columns)).combine_chunks().to_batches()
+
+    @cached_property
+    def _expression(self) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.filters_to_expression(list(self.filter)) if self.filter else None
+
+    def _needed(self, fragment: Any, columns: Sequence[str]) -> list[str]:
+        """Columns to be read of a file: not those that its path tells."""
+        wanted = dict.fromkeys([*columns, *(name for name, _, _ in self.filter)])
+        return [name for name in wanted if name not in self._keys(fragment)]
+
+    def _with_keys(self, batch: Any, fragment: Any) -> Any:
+        import pyarrow as pa
+
+        for name, value in self._keys(fragment).items():
+            kind = self.schema.field(name).type
+            column = pa.repeat(pa.scalar(value, kind), batch.num_rows)
+            batch = batch.append_column(name, column)
+        return batch
+
+    def _keys(self, fragment: Any) -> dict[str, Any]:
+        import pyarrow.dataset as ds
+
+        return ds.get_partition_keys(fragment.partition_expression)
+
+    def _compare(self, schema: Any, fragment: Any, columns: Sequence[str]) -> None:
+        for name in columns:
+            if name not in schema.names:
+                raise ValueError(
+                    f"every file must have the same columns; {name!r} is missing in "
+                    f"{fragment.path}, whose columns are {', '.join(schema.names)}."
+                )
+            found, first = (plain(s.field(name).type) for s in (schema, self.schema))
+            if found != first:
+                raise ValueError(
+                    f"a column must have one type in all files; {name!r} is {found} in "
+                    f"{fragment.path} and {first} in {self._first()}."
+                )
+
+    def _first(self) -> str:
+        return next(iter(self._dataset.get_fragments())).path
+
+
+def plain(kind: Any) -> Any:
+    """A type, or that of the values of a dictionary."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def found_files(path: Any) -> tuple[str, ...]:
+    """The files, directories or addresses that a user's path stands for, in order."""
+    needs("pyarrow", "Parquet", "parquet")
+    given = [path] if isinstance(path, str | Path) else list(path)
+    paths: list[str] = []
+    for one in map(str, given):
+        # Path.glob takes no absolute pattern
+        matches = sorted(glob(one, recursive=True)) if has_magic(one) else [one]  # noqa: PTH207
+        if not matches or ("://" not in one and not Path(matches[0]).exists()):
+            raise FileNotFoundError(f"path must name Parquet files; there is none at {one!r}.")
+        paths += matches if len(given) == len(matches) == 1 else _files_in(matches)
+    if not paths:
+        raise FileNotFoundError("path must name Parquet files; got an empty list.")
+    return tuple(paths)
+
+
+def _files_in(paths: list[str]) -> Iterator[str]:
+    for path in paths:
+        folder = Path(path)
+        yield from sorted(map(str, folder.rglob("*.parquet"))) if folder.is_dir() else [path]

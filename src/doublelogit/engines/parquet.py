@@ -1,0 +1,185 @@
+"""Rows in Parquet files, streamed block by block; nothing of the size of X is held.
+
+A thread reads and decodes the blocks to come while this one is worked on. Blocks have a fixed
+number of rows, whatever the files and row groups are, so the same rows give the same answer.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doublelogit._types import Column, Floats
+from doublelogit.engines.encoding import Encoding
+from doublelogit.engines.memory import rows_per_block
+from doublelogit.engines.scan import ParquetScan
+from doublelogit.engines.spool import Spool, Stored, spooled
+from doublelogit.rows import Prepare, plus
+
+T = TypeVar("T")
+
+AHEAD = 2  # blocks decoded before they are asked for
+
+
+class ParquetSource:
+    """The rows of a scan, to be streamed."""
+
+    def __init__(self, scan: ParquetScan, encoding: Encoding | None = None) -> None:
+        self._scan = scan
+        found, self._labels = scan.surveyed() if encoding is None else (encoding, np.array([]))
+        self.encoding = found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.encoding.names
+
+    @property
+    def n_features(self) -> int:
+        return len(self.names)
+
+    def labels(self) -> NDArray[Any]:
+        return self._labels
+
+    def rows(self, prepare: Prepare) -> "ParquetRows":
+        scan = self._scan
+        # what is told of a row takes five bytes, and eight more only if rows have weights
+        s, known, weight = Spool(np.int8), Spool(np.float32), Spool()
+        n = 0
+        for path, told in scan.told():
+            try:
+                columns = prepare(*told)
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
+            s.append(columns[0])
+            known.append(columns[1])
+            if scan.weight is not None:
+                weight.append(columns[2])
+            n += len(columns[0])
+        ones = np.broadcast_to(1.0, n)
+        told_weight = ones if scan.weight is None else weight.finish()
+        blocks = Blocks(scan, self.encoding, rows_per_block(8 * self.n_features), n)
+        blocks = blocks.cached(scan.cache) if scan.cache else blocks
+        return ParquetRows(blocks, s.finish(), known.finish(), told_weight)
+
+    def map(self, fn: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+        size = rows_per_block(8 * self.n_features)
+        parts = [fn(X) for X in read_ahead(self._scan.blocks(self.encoding, size))]
+        return np.concatenate(parts) if parts else fn(np.zeros((1, self.n_features)))[:0]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The features of n rows, block by block, as many times as they are asked for."""
+
+    scan: ParquetScan
+    encoding: Encoding
+    block_rows: int
+    n: int
+    centre: Floats | None = None
+    store: Stored | NDArray[Any] | None = None
+
+    @property
+    def slices(self) -> list[slice]:
+        """The rows of each block."""
+        starts = range(0, self.n, self.block_rows)
+        return [slice(i, min(i + self.block_rows, self.n)) for i in starts]
+
+    def __iter__(self) -> Iterator[tuple[slice, Floats]]:
+        slices = deque(self.slices)
+        for X in read_ahead(self._decoded()):
+            if not slices or len(X) != slices[0].stop - slices[0].start:
+                break
+            yield slices.popleft(), X
+        else:
+            if not slices:
+                return
+        raise OSError(
+            f"the files must stay as they are during a fit; they had {self.n} rows at first and "
+            "have another number now."
+        )
+
+    def _decoded(self) -> Iterator[Floats]:
+        if self.store is None:
+            blocks: Iterator[Any] = self.scan.blocks(self.encoding, self.block_rows)
+        else:
+            blocks = (self.store[b] for b in self.slices)
+        for X in blocks:
+            wide = X.astype(np.float64, copy=False)
+            yield wide if self.centre is None else wide - self.centre
+
+    def cached(self, where: bool | Path) -> "Blocks":
+        """The blocks, decoded once and kept in a temporary file."""
+        dtype = self.scan.dtype
+        spool = Spool(dtype, None if isinstance(where, bool) else where)
+        blocks = self.scan.blocks(self.encoding, self.block_rows, dtype)
+        for X in read_ahead(blocks):
+            spool.append(X)
+        return replace(self, store=spool.finish())
+
+
+@dataclass(frozen=True)
+class ParquetRows:
+    """Rows in files; their columns are arrays, or temporary files where they are long."""
+
+    blocks: Blocks
+    s: Column
+    known: Column
+    weight: Column
+
+    @property
+    def n_features(self) -> int:
+        return len(self.blocks.encoding.names)
+
+    def total(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, self._map(fn, columns))
+
+    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, self._map_columns(fn, columns))
+
+    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        return spooled(self._map(fn, columns))
+
+    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        return spooled(self._map_columns(fn, columns))
+
+    def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+        return np.concatenate(list(self._map_columns(fn, columns)))
+
+    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values
+
+    def restrict(
+        self, weight: Column, *columns: Column
+    ) -> tuple["ParquetRows", tuple[Column, ...]]:
+        """All the rows: to read some of a file takes as long as to read it."""
+        return self, columns
+
+    def shift(self, centre: Floats) -> "ParquetRows":
+        """The rows with another origin, subtracted whenever a block is read."""
+        return replace(self, blocks=replace(self.blocks, centre=centre))
+
+    def _map(self, fn: Callable[..., T], columns: tuple[Column, ...]) -> Iterator[T]:
+        return (fn(X, *_cut(columns, b)) for b, X in self.blocks)
+
+    def _map_columns(self, fn: Callable[..., T], columns: tuple[Column, ...]) -> Iterator[T]:
+        return (fn(*_cut(columns, b)) for b in self.blocks.slices)
+
+
+def _cut(columns: tuple[Column, ...], b: slice) -> Iterator[Floats]:
+    """The values of a block, in double precision, whatever they are kept in."""
+    return (np.ascontiguousarray(c[b], dtype=np.float64) for c in columns)
+
+
+def read_ahead(blocks: Iterator[T]) -> Iterator[T]:
+    """The same blocks, the next ones made by a thread while the last one is in use."""
+    with ThreadPoolExecutor(1) as reader:
+        coming = deque(reader.submit(next, blocks, None) for _ in range(AHEAD))
+        while (block := coming.popleft().result()) is not None:
+            coming.append(reader.submit(next, blocks, None))
+            yield block

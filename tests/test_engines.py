@@ -1,0 +1,500 @@
+"""Parquet and Dask give the answer of memory, for every method, and fail in plain words."""
+
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from doublelogit import (
+    AveragedClassifier,
+    EMClassifier,
+    JointClassifier,
+    LBEClassifier,
+    NaiveClassifier,
+    TwoModelsClassifier,
+    TwoModelsSimpleClassifier,
+    infer,
+    scan_parquet,
+    scar_test,
+    selection,
+)
+from doublelogit.engines import files, memory, parquet, spool
+from doublelogit.engines.memory import memory_rows
+from doublelogit.rows import quantile
+
+FEATURES = ["a", "b", "c"]
+APART = {"outcome_features": ["a", "b"], "propensity_features": ["c"]}
+METHODS = {
+    "NAIVE": lambda: NaiveClassifier(tol=1e-12),
+    "TM SIMPLE": lambda: TwoModelsSimpleClassifier(tol=1e-12),
+    "TM": lambda: TwoModelsClassifier(tol=0, max_iter=3),
+    "TM, literal, accelerated": lambda: TwoModelsClassifier(
+        variant="literal", acceleration=True, tol=0, max_iter=3
+    ),
+    "EM": lambda: EMClassifier(tol=0, max_iter=3),
+    "LBE": lambda: LBEClassifier(max_iter=10),
+    "JOINT": lambda: JointClassifier(**APART, n_starts=1, tol=1e-12),
+    "AVERAGED": AveragedClassifier,
+    "JOINT, centred": lambda: JointClassifier(outcome_features=["a", "far"], n_starts=1, tol=1e-12),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Several blocks, pieces and files in a sample that takes no time."""
+    monkeypatch.setattr(memory, "rows_per_block", lambda *_: 500)
+    monkeypatch.setattr(parquet, "rows_per_block", lambda *_: 500)
+    monkeypatch.setattr(files, "PIECE_ROWS", 600)
+    monkeypatch.setattr(spool, "LARGE", 4000)
+    monkeypatch.setattr(selection, "FEW", 50)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A sample, and its Parquet files in three uneven parts."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = pd.DataFrame(rng.standard_normal((n, 3)), columns=FEATURES)
+    frame["far"] = 20 + rng.standard_normal(n)
+    y_x = 1 / (1 + np.exp(-2 * frame["a"] + frame["b"]))
+    e_x = 1 / (1 + np.exp(-1.5 * frame["c"]))
+    y = rng.random(n) < y_x
+    frame["s"] = (y & (rng.random(n) < e_x)).astype(int)
+    frame["weight"] = rng.integers(1, 4, n).astype(float)
+    frame["truth"] = np.where(rng.random(n) < 0.05, np.where(frame["s"] == 1, 1, y), np.nan)
+    folder = tmp_path_factory.mktemp("table")
+    for i, (start, stop) in enumerate([(0, 700), (700, 2200), (2200, 3000)]):
+        frame[start:stop].to_parquet(folder / f"part{i}.parquet", row_group_size=333, index=False)
+    return frame, folder
+
+
+class Inputs:
+    """The same rows for every engine."""
+
+    def __init__(self, frame, folder, columns):
+        self.frame, self.folder, self.columns = frame, folder, columns
+
+    def scan(self, **options):
+        return scan_parquet(
+            f"{self.folder}/*.parquet",
+            label="s",
+            weight="weight",
+            audited="truth",
+            columns=self.columns,
+            **options,
+        )
+
+    def fit(self, model, engine):
+        X, frame = self.frame[self.columns], self.frame
+        audited = None if isinstance(model, NaiveClassifier) else frame["truth"]
+        if engine.startswith("parquet"):
+            scan = self.scan(
+                cache=engine == "parquet, cached", distributed=engine == "parquet on workers"
+            )
+            if audited is None:
+                scan = scan_parquet(
+                    f"{self.folder}/*.parquet",
+                    label="s",
+                    weight="weight",
+                    columns=self.columns,
+                    cache=scan.cache,
+                    distributed=scan.distributed,
+                )
+            return model.fit(scan)
+        if engine == "dask array":
+            X = da.from_array(X.to_numpy(), chunks=(800, 2))
+            model = name_free(model, self.columns)
+            told = (da.from_array(frame[c].to_numpy(), chunks=1000) for c in ("s", "weight"))
+            s, weight = told
+            return model.fit(X, s, sample_weight=weight, audited_y=audited)
+        if engine == "dask frame":
+            lazy = dd.from_pandas(frame, npartitions=3)
+            audited = None if audited is None else lazy["truth"]
+            X = lazy[self.columns]
+            return model.fit(X, lazy["s"], sample_weight=lazy["weight"], audited_y=audited)
+        return model.fit(X, frame["s"], sample_weight=frame["weight"], audited_y=audited)
+
+
+def name_free(model, columns):
+    """Features by index, for an array has no names."""
+    for name in ("outcome_features", "propensity_features"):
+        named = model.get_params().get(name)
+        if named is not None:
+            model.set_params(**{name: [columns.index(f) for f in named]})
+    return model
+
+
+ENGINES = ["parquet", "parquet, cached", "parquet on workers", "dask array", "dask frame"]
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    """Fits in memory, made once."""
+    return {}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_method_has_the_answer_of_memory(method, engine, table, in_memory):
+    columns = [*FEATURES, "far"] if "centred" in method else FEATURES
+    inputs = Inputs(*table, columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if method not in in_memory:
+            in_memory[method] = inputs.fit(METHODS[method](), "memory")
+        got, wanted = inputs.fit(METHODS[method](), engine), in_memory[method]
+    for name in ("coef_", "intercept_", "propensity_coef_", "propensity_intercept_"):
+        if hasattr(wanted, name):
+            scale = np.abs(getattr(wanted, name)).max()
+            np.testing.assert_allclose(
+                getattr(got, name), getattr(wanted, name), rtol=1e-8, atol=1e-8 * scale
+            )
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    frame, _ = table
+    X, s = frame[FEATURES], frame["s"]
+    model = JointClassifier(**APART, n_starts=1, tol=1e-10)
+    return model.fit(X, s, sample_weight=frame["weight"], audited_y=frame["truth"])
+
+
+def told(table, engine):
+    """Arguments of infer."""
+    frame, folder = table
+    inputs = Inputs(frame, folder, FEATURES)
+    if engine.startswith("parquet"):
+        return (inputs.scan(distributed=engine != "parquet"),), {}
+    lazy = dd.from_pandas(frame, npartitions=3) if engine == "dask" else frame
+    options = {"sample_weight": lazy["weight"], "audited_y": lazy["truth"]}
+    return (lazy[FEATURES], lazy["s"]), options
+
+
+@pytest.mark.parametrize("kind", ["observed", "robust", "cluster"])
+@pytest.mark.parametrize("engine", ["parquet", "parquet on workers", "dask"])
+def test_inference_has_the_answer_of_memory(engine, kind, table, fitted):
+    groups = np.where(table[0]["a"] > 0, "old", "young")
+    options = {"cluster": np.arange(3000) % 50} if kind == "cluster" else {"kind": kind}
+    results = []
+    for where in ("memory", engine):
+        args, named = told(table, where)
+        result = infer(fitted, *args, **named, **options)
+        shares = [result.prevalence(), result.label_frequency(), result.hidden()]
+        shares += result.prevalence(by=groups).values()
+        numbers = [(share.value, share.se) for share in shares]
+        results.append((result.covariance, np.array(numbers), str(result.summary())))
+    for got, wanted in zip(results[1][:2], results[0][:2], strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-8, atol=1e-12)
+    assert results[0][2] == results[1][2]
+
+
+def test_a_diagnosis_reads_a_scan(table, fitted):
+    args, _ = told(table, "parquet")
+    found = infer(fitted, *args).diagnose(n_starts=2)
+    assert len(found.label_chance) == 3000
+    assert not found.separated
+
+
+PREDICTIONS = [
+    "decision_function",
+    "predict",
+    "predict_proba",
+    "predict_positive",
+    "predict_propensity",
+    "predict_label_proba",
+    "predict_hidden",
+]
+
+
+@pytest.mark.parametrize("predict", PREDICTIONS)
+def test_predictions_are_streamed_or_lazy(predict, table, fitted):
+    frame, folder = table
+    X, scan = frame[FEATURES], scan_parquet(folder)
+    wanted = getattr(fitted, predict)(X)
+    np.testing.assert_allclose(getattr(fitted, predict)(scan), wanted, rtol=1e-12)
+    lazy = [
+        getattr(fitted, predict)(dd.from_pandas(X, npartitions=3)),
+        getattr(fitted, predict)(scan_parquet(folder, distributed=True)),
+        getattr(fitted, predict)(da.from_array(X.to_numpy(), chunks=700)),
+    ]
+    for got in lazy:
+        assert dask.is_dask_collection(got)
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.compute(), wanted, rtol=1e-12)
+    assert lazy[2].shape == wanted.shape
+
+
+def test_scores_agree_on_every_engine(table, fitted):
+    frame, folder = table
+    wanted = fitted.score(frame[FEATURES], frame["s"], frame["weight"])
+    scan = Inputs(frame, folder, FEATURES).scan()
+    assert fitted.score(scan) == pytest.approx(wanted, rel=1e-12)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    got = fitted.score(lazy[FEATURES], lazy["s"], sample_weight=lazy["weight"])
+    assert got == pytest.approx(wanted, rel=1e-12)
+
+
+def test_labels_in_memory_go_with_lazy_features(table):
+    frame, _ = table
+    X, s = frame[FEATURES], frame["s"].map({0: "no", 1: "yes"}).to_numpy()
+    wanted = NaiveClassifier(pos_label="yes").fit(X, s)
+    for lazy in (dd.from_pandas(X, npartitions=3), da.from_array(X.to_numpy(), chunks=700)):
+        got = NaiveClassifier(pos_label="yes").fit(lazy, s)
+        np.testing.assert_allclose(got.coef_, wanted.coef_, rtol=1e-10)
+        assert got.classes_.tolist() == ["no", "yes"]
+
+
+def test_sparse_partitions_stay_sparse(table):
+    frame, _ = table
+    X = sparse.csr_matrix(np.where(np.abs(frame[FEATURES]) > 1, frame[FEATURES], 0.0))
+    lazy = da.from_array(X.toarray(), chunks=(700, 3)).map_blocks(sparse.csr_matrix)
+    got = NaiveClassifier().fit(lazy, da.from_array(frame["s"].to_numpy(), chunks=700))
+    np.testing.assert_allclose(got.coef_, NaiveClassifier().fit(X, frame["s"]).coef_, rtol=1e-10)
+
+
+class TestScan:
+    def test_words_are_indicators_of_their_categories(self, tmp_path):
+        rng = np.random.default_rng(1)
+        city = rng.choice(["Lyon", "Nice", "Paris"], 2000)
+        x = rng.standard_normal(2000)
+        s = rng.random(2000) < 1 / (1 + np.exp(-x - (city == "Paris")))
+        frame = pd.DataFrame({"x": x, "city": pd.Categorical(city), "s": s})
+        frame.to_parquet(tmp_path / "t.parquet", row_group_size=300)
+        scan = scan_parquet(tmp_path / "t.parquet", label="s")
+        model = JointClassifier(propensity_features=["city"], n_starts=1).fit(scan)
+        assert model.feature_names_in_.tolist() == ["x", "city=Nice", "city=Paris"]
+        assert model.propensity_coef_[0, 0] == 0
+        X = np.column_stack([x, city == "Nice", city == "Paris"])
+        again = JointClassifier(propensity_features=[1, 2], n_starts=1).fit(X, s)
+        np.testing.assert_allclose(model.coef_, again.coef_, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(model.predict_hidden(scan), again.predict_hidden(X))
+        frame.assign(city="Metz").to_parquet(tmp_path / "new.parquet")
+        with pytest.raises(ValueError, match=r"categories that were there in fit; got 'Metz' in"):
+            model.predict(scan_parquet(tmp_path / "new.parquet"))
+
+    def test_a_filter_reads_the_rows_that_pass_it(self, table):
+        frame, folder = table
+        chosen = frame[(frame["a"] > 0) & (frame["weight"] < 3)]
+        wanted = NaiveClassifier().fit(chosen[FEATURES], chosen["s"])
+        conditions = [("a", ">", 0), ("weight", "<", 3)]
+        for distributed in (False, True):
+            scan = scan_parquet(
+                folder, label="s", columns=FEATURES, filter=conditions, distributed=distributed
+            )
+            np.testing.assert_allclose(NaiveClassifier().fit(scan).coef_, wanted.coef_, rtol=1e-10)
+
+    def test_a_row_group_that_a_filter_rules_out_is_not_read(self, tmp_path):
+        pd.DataFrame({"x": np.arange(100.0)}).to_parquet(tmp_path / "t.parquet", row_group_size=10)
+        opened = files.Files((str(tmp_path / "t.parquet"),), (("x", ">=", 70.0),))
+        groups = [group.id for part in opened.pieces() for group in part.row_groups]
+        assert groups == [7, 8, 9]
+
+    def test_keys_of_a_partitioned_directory_are_columns(self, table, tmp_path):
+        frame, _ = table
+        split = frame[[*FEATURES, "s"]].assign(year=2020 + np.arange(3000) // 1000)
+        split.to_parquet(tmp_path / "by_year", partition_cols=["year"])
+        columns = [*FEATURES, "year"]
+        got = NaiveClassifier().fit(scan_parquet(tmp_path / "by_year", label="s", columns=columns))
+        wanted = NaiveClassifier().fit(split[columns], split["s"])
+        np.testing.assert_allclose(got.coef_, wanted.coef_, rtol=1e-7)
+        later = scan_parquet(
+            tmp_path / "by_year", label="s", columns=FEATURES, filter=[("year", ">", 2020)]
+        )
+        wanted = NaiveClassifier().fit(split[FEATURES][1000:], split["s"][1000:])
+        np.testing.assert_allclose(NaiveClassifier().fit(later).coef_, wanted.coef_, rtol=1e-9)
+
+    def test_a_cache_leaves_no_file_behind(self, table, tmp_path):
+        _, folder = table
+        scan = scan_parquet(folder, label="s", columns=FEATURES, cache=tmp_path)
+        NaiveClassifier().fit(scan)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_column_that_vanishes_is_named_with_its_file(self, table, tmp_path):
+        frame, _ = table
+        frame[:1000].to_parquet(tmp_path / "0.parquet")
+        frame[1000:].drop(columns="b").to_parquet(tmp_path / "1.parquet")
+        model = NaiveClassifier()
+        with pytest.raises(ValueError, match=r"'b' is missing in .*1\.parquet"):
+            model.fit(scan_parquet(tmp_path, label="s", columns=FEATURES))
+        assert not hasattr(model, "classes_")
+        with pytest.raises(NotFittedError):
+            model.predict(frame[FEATURES])
+
+    def test_a_column_that_changes_its_type_is_named_with_its_file(self, table, tmp_path):
+        frame, _ = table
+        frame[:1000].to_parquet(tmp_path / "0.parquet")
+        frame[1000:].assign(b="word").to_parquet(tmp_path / "1.parquet")
+        with pytest.raises(ValueError, match=r"'b' is (large_)?string in .*1\.parquet and double"):
+            NaiveClassifier().fit(scan_parquet(tmp_path, label="s", columns=FEATURES))
+
+    def test_a_file_that_changes_during_a_fit_leaves_the_last_fit(self, table, tmp_path):
+        frame, _ = table
+        path = tmp_path / "t.parquet"
+        frame.to_parquet(path)
+        scan = scan_parquet(path, label="s", columns=FEATURES)
+        model = NaiveClassifier().fit(scan)
+        before = model.coef_
+
+        class Changing(NaiveClassifier):
+            def _fit(self, problem, X):
+                frame.drop(columns="c").to_parquet(path)
+                return super()._fit(problem, X)
+
+        model.__class__ = Changing
+        with pytest.raises(ValueError, match=r"'c' is missing in .*t\.parquet"):
+            model.fit(scan)
+        assert model.coef_ is before
+        frame[:2000].to_parquet(path)
+        rows = parquet.ParquetSource(scan, None).rows(lambda s, *_: (s, s, s))
+        frame[:1000].to_parquet(path)
+        with pytest.raises(OSError, match="must stay as they are during a fit"):
+            rows.total(lambda X: X.sum())
+
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [(None, "no missing values; got 1 in column 'b'"), (np.inf, "finite numbers; got inf in")],
+    )
+    def test_values_that_are_no_numbers_are_refused(self, value, message, table, tmp_path):
+        frame = table[0][[*FEATURES, "s"]].copy()
+        frame.loc[5, "b"] = value
+        frame.to_parquet(tmp_path / "t.parquet")
+        with pytest.raises(ValueError, match=message):
+            NaiveClassifier().fit(scan_parquet(tmp_path / "t.parquet", label="s"))
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"label": "z"}, "got 'z', and the columns are a, b"),
+            ({"columns": "a"}, "columns must be a list of names; got 'a'"),
+            ({"cache": "nowhere"}, "cache must be True, False or a directory; got 'nowhere'"),
+            ({"filter": ["a > 0"]}, r"filter must be a list of \(column, operator, value\)"),
+            ({"label": None}, "name their column"),
+            ({"weight": "a"}, "sample_weight must be finite and not negative"),
+            ({"audited": "a"}, r"part0\.parquet: audited_y must be 1"),
+        ],
+    )
+    def test_what_a_scan_cannot_be_is_said(self, options, message, table):
+        with pytest.raises(ValueError, match=message):
+            NaiveClassifier().fit(scan_parquet(table[1], **{"label": "s", **options}))
+
+    def test_a_path_without_files_is_an_error(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"there is none at '.*nothing\*'"):
+            scan_parquet(f"{tmp_path}/nothing*", label="s")
+
+    def test_dates_are_no_features(self, tmp_path):
+        frame = pd.DataFrame({"t": pd.to_datetime(["2020-01-01", "2020-01-02"]), "s": [0, 1]})
+        frame.to_parquet(tmp_path / "t.parquet")
+        with pytest.raises(ValueError, match="column 't' is timestamp"):
+            NaiveClassifier().fit(scan_parquet(tmp_path / "t.parquet", label="s"))
+
+
+class TestRefusals:
+    def test_no_rows_and_no_labels(self, table, fitted):
+        empty = scan_parquet(table[1], label="s", columns=FEATURES, filter=[("a", ">", 99)])
+        with pytest.raises(ValueError, match="a fit needs rows; got none"):
+            NaiveClassifier().fit(empty)
+        assert fitted.predict(empty).shape == (0,)
+        with pytest.raises(ValueError, match="labels are needed"):
+            fitted.score(scan_parquet(table[1]))
+
+    def test_a_scan_has_its_own_labels(self, table):
+        scan = scan_parquet(table[1], label="s", columns=FEATURES)
+        with pytest.raises(ValueError, match="a scan names its own labels"):
+            NaiveClassifier().fit(scan, table[0]["s"])
+
+    def test_classifiers_of_ones_own_need_memory(self, table):
+        scan = scan_parquet(table[1], label="s", columns=FEATURES)
+        with pytest.raises(ValueError, match="needs rows in memory; got ParquetScan"):
+            TwoModelsClassifier(outcome=LogisticRegression()).fit(scan)
+
+    def test_the_bootstrap_and_tests_of_scar_need_memory(self, table, fitted):
+        args, _ = told(table, "parquet")
+        with pytest.raises(ValueError, match="rows that are in memory; got ParquetScan"):
+            infer(fitted, *args).prevalence(method="bootstrap")
+        with pytest.raises(ValueError, match="rows that are in memory; got ParquetScan"):
+            scar_test(args[0], None)
+
+    def test_lazy_inputs_must_fit_together(self, table):
+        frame, _ = table
+        X = da.from_array(frame[FEATURES].to_numpy(), chunks=700)
+        with pytest.raises(ValueError, match="y must have one value per row; got 2000 for 3000"):
+            NaiveClassifier().fit(X, frame["s"][:2000].to_numpy())
+        with pytest.raises(ValueError, match="a fit needs labels; got y=None"):
+            NaiveClassifier().fit(X)
+        model = NaiveClassifier().fit(X, frame["s"].to_numpy())
+        with pytest.raises(ValueError, match="X has 2 features, but NaiveClassifier is expecting"):
+            model.predict(X[:, :2])
+
+    def test_features_of_workers_must_be_finite_numbers(self, table):
+        frame, _ = table
+        X = frame[FEATURES].to_numpy().copy()
+        X[2500, 1] = np.nan
+        with pytest.raises(ValueError, match="partition 3 has others"):
+            NaiveClassifier().fit(da.from_array(X, chunks=(700, 3)), frame["s"].to_numpy())
+
+
+def test_missing_extras_are_asked_for_in_one_sentence(tmp_path):
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "import doublelogit\n"
+        "try: doublelogit.scan_parquet('x.parquet')\n"
+        "except ImportError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "Parquet needs pyarrow: pip install 'doublelogit[parquet]'\n"
+
+
+@given(
+    values=st.lists(
+        st.tuples(st.floats(-1e300, 1e300) | st.sampled_from([0.0, -0.0, 1.0]), st.integers(0, 4)),
+        min_size=1,
+        max_size=80,
+    ),
+    q=st.floats(0, 1),
+)
+def test_quantiles_by_selection_are_those_by_sorting(values, q):
+    column, weight = (np.array(v, dtype=float) for v in zip(*values, strict=True))
+    if weight.sum() == 0:
+        return
+    rows = memory_rows(np.zeros((len(column), 1)), np.zeros(len(column)), block_rows=7)
+    present = weight > 0
+    wanted = quantile(column[present], weight[present], q)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(selection, "FEW", 3)
+        assert selection.quantile_over(rows, column, weight, q) == wanted
+
+
+def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table):
+    frame, folder = table
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        scan = scan_parquet(folder, label="s", columns=FEATURES, distributed=True)
+        wanted = TwoModelsClassifier(tol=0, max_iter=6).fit(scan)
+        pids = client.run(os.getpid)
+
+        class Killing(TwoModelsClassifier):
+            def _fit(self, problem, X):
+                os.kill(next(iter(pids.values())), signal.SIGKILL)
+                return super()._fit(problem, X)
+
+        got = Killing(tol=0, max_iter=6).fit(scan)
+        assert set(client.run(os.getpid).values()) != set(pids.values())
+    np.testing.assert_array_equal(got.coef_, wanted.coef_)
+    in_memory = TwoModelsClassifier(tol=0, max_iter=6).fit(frame[FEATURES], frame["s"])
+    np.testing.assert_allclose(got.coef_, in_memory.coef_, rtol=1e-8)
