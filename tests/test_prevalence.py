@@ -109,7 +109,7 @@ def test_scar_with_a_known_label_frequency_is_a_generalised_linear_model():
     X = rng.normal(size=(2000, 2))
     y = rng.random(2000) < expit(X @ [1.5, -1.0] - 0.5)
     s = (y & (rng.random(2000) < c)).astype(int)
-    free = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-10}
+    free = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-8}
     model = JointClassifier(propensity_features=[], label_frequency=c, **free).fit(X, s)
     glm = sm.GLM(s, sm.add_constant(X, prepend=False), sm.families.Binomial(Scaled(c)))
     theirs = glm.fit(start_params=np.append(model.coef_, model.intercept_), tol=1e-14)
