@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_info
 
 import doublelogit
 from doublelogit import (
+    AveragedClassifier,
     EMClassifier,
     JointClassifier,
     LBEClassifier,
@@ -40,8 +41,14 @@ MODELS = {
     "JOINT, default": JointClassifier,
     "EM, to JOINT's gradient": lambda: EMClassifier(init="naive"),
     "LBE, 1000 steps": LBEClassifier,
+    "AVERAGED": AveragedClassifier,
 }
-TARGETS = {"TM, 100 rounds": 25, "JOINT, one start": 10, "EM, to JOINT's gradient": 30}
+TARGETS = {
+    "TM, 100 rounds": 25,
+    "JOINT, one start": 10,
+    "EM, to JOINT's gradient": 30,
+    "AVERAGED": 30,
+}
 
 
 def main() -> None:

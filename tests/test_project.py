@@ -54,6 +54,7 @@ PAGES = [
     "README.md",
     "docs/guide.md",
     "docs/inference.md",
+    "docs/averaged.md",
     "docs/scale.md",
     "docs/experiments.md",
 ]

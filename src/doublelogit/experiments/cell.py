@@ -27,18 +27,7 @@ class Data(NamedTuple):
 
 def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[dict[str, Any]]:
     """Result rows of some methods on one draw; one that fails is a row with its reason."""
-    data = prepared(draw)
-    options = dict(draw.scenario.options) | features_of(draw.scenario, data.X, data.y)
-    options[draw.scenario.parameter] = draw.value
-    e_x = importable(draw.scenario.mechanism)(**options).propensity(data.X)
-    rng = draw.rng("labels")
-    split = {"test_size": draw.test_size, "random_state": int(rng.integers(2**31))}
-    train, test = train_test_split(np.arange(len(data.y)), **split)
-    s = draw_labels(data.y[train], e_x[train], rng)
-    reference = data.reference
-    if reference is None:
-        fitted = oracle.make().fit(data.X[train], data.y[train])
-        reference = positive(fitted, data.X)
+    X, y, s, train, test, reference = labelled_draw(draw, oracle)
     common = {
         "mode": draw.mode,
         "dataset": draw.dataset.name,
@@ -51,11 +40,39 @@ def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[di
     }
     results = []
     for method in methods:
-        told = data.y[train] if method.told == "class" else s
-        measured = _measure(method, data.X, told, data.y, train, test, reference)
+        told = y[train] if method.told == "class" else s
+        measured = _measure(method, X, told, y, train, test, reference)
         names = {"method": method.name, "parameters": parameters(draw, method, oracle)}
         results.append(common | names | measured)
     return results
+
+
+class Labelled(NamedTuple):
+    """What a method is given of a draw, labels of the training part, and what it is judged by."""
+
+    X: Floats
+    y: Any
+    s: Any
+    train: Any
+    test: Any
+    reference: Floats
+
+
+def labelled_draw(draw: Draw, oracle: Method) -> Labelled:
+    """Split the data of a draw and label its training part."""
+    data = prepared(draw)
+    options = dict(draw.scenario.options) | features_of(draw.scenario, data.X, data.y)
+    options[draw.scenario.parameter] = draw.value
+    e_x = importable(draw.scenario.mechanism)(**options).propensity(data.X)
+    rng = draw.rng("labels")
+    split = {"test_size": draw.test_size, "random_state": int(rng.integers(2**31))}
+    train, test = train_test_split(np.arange(len(data.y)), **split)
+    s = draw_labels(data.y[train], e_x[train], rng)
+    reference = data.reference
+    if reference is None:
+        fitted = oracle.make().fit(data.X[train], data.y[train])
+        reference = positive(fitted, data.X)
+    return Labelled(data.X, data.y, s, train, test, reference)
 
 
 def positive(model: Any, X: Floats) -> Floats:

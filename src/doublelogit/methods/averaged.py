@@ -51,7 +51,7 @@ HOPELESS = 1e-7  # share of all mass of a ridge's likeliest cell that makes the 
 NARROW = 1e-4  # width of a cell that is cut no further
 
 # Scales of the labelling's slopes, SCAR first, and the odds of each: labels at random unless they
-# say otherwise. Scales between these were no better anywhere and worse on most (docs/averaged.md).
+# say otherwise. Scales between these were worse on most data sets (docs/averaged.md).
 RHOS = {0.0: 10.0, 0.7: 1.0}
 STRONG = {1.5: 1.0, 3.0: 1.0}  # more, where something tells the class from the labelling
 # Before any data the labelling varies with the features about so much as a share of the class,
@@ -153,12 +153,14 @@ class Search:
         guess = log_softmax([cell.log_mass for cell in guide])
         cells = [replace(cell, top=None, log_mass=-np.inf) for cell in guide]
         self.found.append((ridge, cells))
-        for i in np.argsort(-guess, kind="stable"):
+        first, *others = np.argsort(-guess, kind="stable")
+        cells[first] = look(cells[first])
+        if self._share(cells[first]) < HOPELESS:
+            return guide
+        for i in others:
             beside = cells[max(i - 1, 0) : i + 2]
             if guess[i] > np.log(LIGHT) or any(self._share(cell) > LIGHT for cell in beside):
                 cells[i] = look(cells[i])
-                if self._share(cells[i]) < HOPELESS:
-                    return guide
         self._refine(look, cells)
         return cells
 

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from doublelogit._types import Floats
-from doublelogit.estimators import JointClassifier
+from doublelogit.estimators import AveragedClassifier, JointClassifier
 from doublelogit.exceptions import TableError
 from doublelogit.inference import Estimate, Inference, ScarTest, infer, scar_test
 from doublelogit.inference.estimate import of_share
@@ -199,6 +199,9 @@ def answer(
     assumption: str, classifier: Any, X: Any, table: Table, inference: Inference | None
 ) -> Answer:
     """The prevalence by a fitted model, its interval by the profile likelihood if affordable."""
+    if isinstance(classifier, AveragedClassifier):
+        ends = classifier.prevalence_interval(0.95)
+        return Answer(assumption, classifier.prevalence_, *ends, "posterior")
     if inference is None:
         value = np.average(classifier.predict_positive(X), weights=table.weight)
         return Answer(assumption, float(value))
@@ -237,6 +240,8 @@ def _under_scar(model: TableModel, X: Any, table: Table) -> Answer:
 def _swapped(classifier: Any, X: Any, table: Table) -> Answer | None:
     if not hasattr(classifier, "swapped") or np.isinf(classifier.orientation_.gap):
         return None
+    if isinstance(classifier, AveragedClassifier) and classifier.orientation_.rule != "norm":
+        return None  # both pairs are in the average
     other = classifier.swapped()
     return answer(SWAPPED, other, X, table, inference_of(other, X, table))
 
