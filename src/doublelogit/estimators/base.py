@@ -43,7 +43,7 @@ from doublelogit.link import LINKS, Link, to_logit
 from doublelogit.methods import Problem
 from doublelogit.methods.problem import nearer_zero, varying_columns
 from doublelogit.metrics import label_log_likelihood
-from doublelogit.rows import Extremes, Rows, Source
+from doublelogit.rows import Rows, Source
 
 POSITIVE = [Interval(Real, 0, None, closed="right")]
 NON_NEGATIVE = [Interval(Real, 0, None, closed="left")]
@@ -364,7 +364,9 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
                 stacklevel=3,
             )
         penalties = (self.C, getattr(self, "propensity_C", self.C))
-        if np.isinf(penalties).any() and result.beta is not None and self._separated(rows, result):
+        models = [coef for coef in (result.beta, result.gamma) if coef is not None]
+        unbounded = np.isinf(penalties).any() and result.beta is not None
+        if unbounded and separated(rows, self._link, models):
             warnings.warn(
                 f"labelled and unlabelled rows are perfectly separable, so without a penalty "
                 f"the coefficients of {name} have no finite optimum; they are large because the "
@@ -372,12 +374,6 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
                 SeparationWarning,
                 stacklevel=3,
             )
-
-    def _separated(self, rows: Rows, result: PUFit) -> bool:
-        """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
-        models = [coef for coef in (result.beta, result.gamma) if coef is not None]
-        ends = rows.total(partial(_nearest, self._link, models), rows.s, rows.weight)
-        return bool(ends.low > ends.high)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -393,11 +389,3 @@ def _label_score(
     if n == 0:
         return 0.0, 0.0
     return n * label_log_likelihood(s == 1, model.predict_label_proba(X), weight), n
-
-
-def _nearest(link: Link, models: list[Floats], X: Matrix, s: Floats, weight: Floats) -> Extremes:
-    """The least log-chance of a label of labelled rows, and the largest of the others."""
-    log_s = np.sum([log_expit(to_logit(link, predictor(X, coef))) for coef in models], axis=0)
-    labelled, others = log_s[(weight > 0) & (s == 1)], log_s[(weight > 0) & (s == 0)]
-    low, high = labelled.min(initial=np.inf), others.max(initial=-np.inf)
-    return Extremes(np.asarray(low), np.asarray(high))

@@ -2,19 +2,23 @@
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_expit
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from doublelogit._types import Floats, Ints
+from doublelogit._types import Floats, Ints, Matrix
+from doublelogit.design import predictor
 from doublelogit.engines.memory import known_class
 from doublelogit.exceptions import LabelOrderWarning
+from doublelogit.link import Link, to_logit
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at
-from doublelogit.rows import Rows
+from doublelogit.rows import Extremes, Rows
 
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
@@ -236,3 +240,17 @@ def _mean_and_sd(name: str, given: Any) -> tuple[float, float]:
             f"(mean, sd); got {given!r}."
         )
     return mean, sd
+
+
+def separated(rows: Rows, link: Link, models: list[Floats]) -> bool:
+    """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
+    ends = rows.total(partial(_nearest, link, models), rows.s, rows.weight)
+    return bool(ends.low > ends.high)
+
+
+def _nearest(link: Link, models: list[Floats], X: Matrix, s: Floats, weight: Floats) -> Extremes:
+    """The least log-chance of a label of labelled rows, and the largest of the others."""
+    log_s = np.sum([log_expit(to_logit(link, predictor(X, coef))) for coef in models], axis=0)
+    labelled, others = log_s[(weight > 0) & (s == 1)], log_s[(weight > 0) & (s == 0)]
+    low, high = labelled.min(initial=np.inf), others.max(initial=-np.inf)
+    return Extremes(np.asarray(low), np.asarray(high))
