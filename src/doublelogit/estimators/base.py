@@ -35,6 +35,7 @@ from doublelogit.estimators.validation import (
     label_classes,
     listed,
     row_columns,
+    separated,
 )
 from doublelogit.exceptions import SeparationWarning
 from doublelogit.fit import PUFit, shifted
