@@ -1,4 +1,4 @@
-"""Which prior AVERAGED should have: chosen on draws that no result is reported on.
+"""Which prior AVERAGED should have, on draws that the reproduction's tables never use.
 
     python benchmarks/averaged.py [repetitions]
 
