@@ -81,8 +81,10 @@ def files(folder: str, n: int) -> str:
         s = y & (rng.random(size) < expit(X @ gamma))
         columns = {f"x{j}": X[:, j] for j in range(FEATURES)}
         table = pa.table({**columns, "y": y.astype(np.int8), "s": s.astype(np.int8)})
-        pq.write_table(table, path.with_suffix(".part"), row_group_size=2**18, compression="snappy")
-        path.with_suffix(".part").rename(path)
+        # a dictionary of values that never repeat would only make the files larger
+        part = path.with_suffix(".part")
+        pq.write_table(table, part, row_group_size=2**18, use_dictionary=False)
+        part.rename(path)
     return str(here)
 
 
