@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import settings
 from scipy.special import expit
@@ -53,3 +54,35 @@ def double_logistic_sample():
 @pytest.fixture
 def sample(double_logistic_sample):
     return double_logistic_sample()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Several blocks, pieces and files in a sample that takes no time."""
+    from doublelogit import selection
+    from doublelogit.engines import files, memory, parquet, spool
+
+    monkeypatch.setattr(memory, "rows_per_block", lambda *_: 500)
+    monkeypatch.setattr(parquet, "rows_per_block", lambda *_: 500)
+    monkeypatch.setattr(files, "PIECE_ROWS", 600)
+    monkeypatch.setattr(spool, "LARGE", 4000)
+    monkeypatch.setattr(selection, "FEW", 50)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A sample, and its Parquet files in three uneven parts."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = pd.DataFrame(rng.standard_normal((n, 3)), columns=["a", "b", "c"])
+    frame["far"] = 20 + rng.standard_normal(n)
+    y_x = 1 / (1 + np.exp(-2 * frame["a"] + frame["b"]))
+    e_x = 1 / (1 + np.exp(-1.5 * frame["c"]))
+    y = rng.random(n) < y_x
+    frame["s"] = (y & (rng.random(n) < e_x)).astype(int)
+    frame["weight"] = rng.integers(1, 4, n).astype(float)
+    frame["truth"] = np.where(rng.random(n) < 0.05, np.where(frame["s"] == 1, 1, y), np.nan)
+    folder = tmp_path_factory.mktemp("table")
+    for i, (start, stop) in enumerate([(0, 700), (700, 2200), (2200, 3000)]):
+        frame[start:stop].to_parquet(folder / f"part{i}.parquet", row_group_size=333, index=False)
+    return frame, folder

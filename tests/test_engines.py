@@ -10,13 +10,11 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
-import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit import (
@@ -32,10 +30,10 @@ from doublelogit import (
     scar_test,
     selection,
 )
-from doublelogit.engines import files, memory, parquet, spool
 from doublelogit.engines.memory import memory_rows
 from doublelogit.rows import quantile
 
+pytestmark = pytest.mark.usefixtures("small_blocks")
 FEATURES = ["a", "b", "c"]
 APART = {"outcome_features": ["a", "b"], "propensity_features": ["c"]}
 METHODS = {
@@ -52,35 +50,6 @@ METHODS = {
     "AVERAGED, SCAR": lambda: AveragedClassifier(propensity_features=[]),
     "JOINT, centred": lambda: JointClassifier(outcome_features=["a", "far"], n_starts=1, tol=1e-12),
 }
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    """Several blocks, pieces and files in a sample that takes no time."""
-    monkeypatch.setattr(memory, "rows_per_block", lambda *_: 500)
-    monkeypatch.setattr(parquet, "rows_per_block", lambda *_: 500)
-    monkeypatch.setattr(files, "PIECE_ROWS", 600)
-    monkeypatch.setattr(spool, "LARGE", 4000)
-    monkeypatch.setattr(selection, "FEW", 50)
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """A sample, and its Parquet files in three uneven parts."""
-    rng = np.random.default_rng(0)
-    n = 3000
-    frame = pd.DataFrame(rng.standard_normal((n, 3)), columns=FEATURES)
-    frame["far"] = 20 + rng.standard_normal(n)
-    y_x = 1 / (1 + np.exp(-2 * frame["a"] + frame["b"]))
-    e_x = 1 / (1 + np.exp(-1.5 * frame["c"]))
-    y = rng.random(n) < y_x
-    frame["s"] = (y & (rng.random(n) < e_x)).astype(int)
-    frame["weight"] = rng.integers(1, 4, n).astype(float)
-    frame["truth"] = np.where(rng.random(n) < 0.05, np.where(frame["s"] == 1, 1, y), np.nan)
-    folder = tmp_path_factory.mktemp("table")
-    for i, (start, stop) in enumerate([(0, 700), (700, 2200), (2200, 3000)]):
-        frame[start:stop].to_parquet(folder / f"part{i}.parquet", row_group_size=333, index=False)
-    return frame, folder
 
 
 class Inputs:
@@ -265,142 +234,6 @@ def test_sparse_partitions_stay_sparse(table):
     lazy = da.from_array(X.toarray(), chunks=(700, 3)).map_blocks(sparse.csr_matrix)
     got = NaiveClassifier().fit(lazy, da.from_array(frame["s"].to_numpy(), chunks=700))
     np.testing.assert_allclose(got.coef_, NaiveClassifier().fit(X, frame["s"]).coef_, rtol=1e-10)
-
-
-class TestScan:
-    def test_words_are_indicators_of_their_categories(self, tmp_path):
-        rng = np.random.default_rng(1)
-        city = rng.choice(["Lyon", "Nice", "Paris"], 2000)
-        x = rng.standard_normal(2000)
-        s = rng.random(2000) < 1 / (1 + np.exp(-x - (city == "Paris")))
-        frame = pd.DataFrame({"x": x, "city": pd.Categorical(city), "s": s})
-        frame.to_parquet(tmp_path / "t.parquet", row_group_size=300)
-        scan = scan_parquet(tmp_path / "t.parquet", label="s")
-        model = JointClassifier(propensity_features=["city"], n_starts=1).fit(scan)
-        assert model.feature_names_in_.tolist() == ["x", "city=Nice", "city=Paris"]
-        assert model.propensity_coef_[0, 0] == 0
-        X = np.column_stack([x, city == "Nice", city == "Paris"])
-        again = JointClassifier(propensity_features=[1, 2], n_starts=1).fit(X, s)
-        np.testing.assert_allclose(model.coef_, again.coef_, rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(model.predict_hidden(scan), again.predict_hidden(X))
-        frame.assign(city="Metz").to_parquet(tmp_path / "new.parquet")
-        with pytest.raises(ValueError, match=r"categories that were there in fit; got 'Metz' in"):
-            model.predict(scan_parquet(tmp_path / "new.parquet"))
-
-    def test_a_filter_reads_the_rows_that_pass_it(self, table):
-        frame, folder = table
-        chosen = frame[(frame["a"] > 0) & (frame["weight"] < 3)]
-        wanted = NaiveClassifier().fit(chosen[FEATURES], chosen["s"])
-        conditions = [("a", ">", 0), ("weight", "<", 3)]
-        for distributed in (False, True):
-            scan = scan_parquet(
-                folder, label="s", columns=FEATURES, filter=conditions, distributed=distributed
-            )
-            np.testing.assert_allclose(NaiveClassifier().fit(scan).coef_, wanted.coef_, rtol=1e-10)
-
-    def test_a_row_group_that_a_filter_rules_out_is_not_read(self, tmp_path):
-        pd.DataFrame({"x": np.arange(100.0)}).to_parquet(tmp_path / "t.parquet", row_group_size=10)
-        opened = files.Files((str(tmp_path / "t.parquet"),), (("x", ">=", 70.0),))
-        groups = [group.id for part in opened.pieces() for group in part.row_groups]
-        assert groups == [7, 8, 9]
-
-    def test_keys_of_a_partitioned_directory_are_columns(self, table, tmp_path):
-        frame, _ = table
-        split = frame[[*FEATURES, "s"]].assign(year=2020 + np.arange(3000) // 1000)
-        split.to_parquet(tmp_path / "by_year", partition_cols=["year"])
-        columns = [*FEATURES, "year"]
-        got = NaiveClassifier().fit(scan_parquet(tmp_path / "by_year", label="s", columns=columns))
-        wanted = NaiveClassifier().fit(split[columns], split["s"])
-        np.testing.assert_allclose(got.coef_, wanted.coef_, rtol=1e-7)
-        later = scan_parquet(
-            tmp_path / "by_year", label="s", columns=FEATURES, filter=[("year", ">", 2020)]
-        )
-        wanted = NaiveClassifier().fit(split[FEATURES][1000:], split["s"][1000:])
-        np.testing.assert_allclose(NaiveClassifier().fit(later).coef_, wanted.coef_, rtol=1e-9)
-
-    def test_a_cache_leaves_no_file_behind(self, table, tmp_path):
-        _, folder = table
-        scan = scan_parquet(folder, label="s", columns=FEATURES, cache=tmp_path)
-        NaiveClassifier().fit(scan)
-        assert list(tmp_path.iterdir()) == []
-
-    def test_a_column_that_vanishes_is_named_with_its_file(self, table, tmp_path):
-        frame, _ = table
-        frame[:1000].to_parquet(tmp_path / "0.parquet")
-        frame[1000:].drop(columns="b").to_parquet(tmp_path / "1.parquet")
-        model = NaiveClassifier()
-        with pytest.raises(ValueError, match=r"'b' is missing in .*1\.parquet"):
-            model.fit(scan_parquet(tmp_path, label="s", columns=FEATURES))
-        assert not hasattr(model, "classes_")
-        with pytest.raises(NotFittedError):
-            model.predict(frame[FEATURES])
-
-    def test_a_column_that_changes_its_type_is_named_with_its_file(self, table, tmp_path):
-        frame, _ = table
-        frame[:1000].to_parquet(tmp_path / "0.parquet")
-        frame[1000:].assign(b="word").to_parquet(tmp_path / "1.parquet")
-        with pytest.raises(ValueError, match=r"'b' is (large_)?string in .*1\.parquet and double"):
-            NaiveClassifier().fit(scan_parquet(tmp_path, label="s", columns=FEATURES))
-
-    def test_a_file_that_changes_during_a_fit_leaves_the_last_fit(self, table, tmp_path):
-        frame, _ = table
-        path = tmp_path / "t.parquet"
-        frame.to_parquet(path)
-        scan = scan_parquet(path, label="s", columns=FEATURES)
-        model = NaiveClassifier().fit(scan)
-        before = model.coef_
-
-        class Changing(NaiveClassifier):
-            def _fit(self, problem, X):
-                frame.drop(columns="c").to_parquet(path)
-                return super()._fit(problem, X)
-
-        model.__class__ = Changing
-        with pytest.raises(ValueError, match=r"'c' is missing in .*t\.parquet"):
-            model.fit(scan)
-        assert model.coef_ is before
-        frame[:2000].to_parquet(path)
-        rows = parquet.ParquetSource(scan, None).rows(lambda s, *_: (s, s, s))
-        frame[:1000].to_parquet(path)
-        with pytest.raises(OSError, match="must stay as they are during a fit"):
-            rows.total(lambda X: X.sum())
-
-    @pytest.mark.parametrize(
-        ("value", "message"),
-        [(None, "no missing values; got 1 in column 'b'"), (np.inf, "finite numbers; got inf in")],
-    )
-    def test_values_that_are_no_numbers_are_refused(self, value, message, table, tmp_path):
-        frame = table[0][[*FEATURES, "s"]].copy()
-        frame.loc[5, "b"] = value
-        frame.to_parquet(tmp_path / "t.parquet")
-        with pytest.raises(ValueError, match=message):
-            NaiveClassifier().fit(scan_parquet(tmp_path / "t.parquet", label="s"))
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"label": "z"}, "got 'z', and the columns are a, b"),
-            ({"columns": "a"}, "columns must be a list of names; got 'a'"),
-            ({"cache": "nowhere"}, "cache must be True, False or a directory; got 'nowhere'"),
-            ({"filter": ["a > 0"]}, r"filter must be a list of \(column, operator, value\)"),
-            ({"label": None}, "name their column"),
-            ({"weight": "a"}, "sample_weight must be finite and not negative"),
-            ({"audited": "a"}, r"part0\.parquet: audited_y must be 1"),
-        ],
-    )
-    def test_what_a_scan_cannot_be_is_said(self, options, message, table):
-        with pytest.raises(ValueError, match=message):
-            NaiveClassifier().fit(scan_parquet(table[1], **{"label": "s", **options}))
-
-    def test_a_path_without_files_is_an_error(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"there is none at '.*nothing\*'"):
-            scan_parquet(f"{tmp_path}/nothing*", label="s")
-
-    def test_dates_are_no_features(self, tmp_path):
-        frame = pd.DataFrame({"t": pd.to_datetime(["2020-01-01", "2020-01-02"]), "s": [0, 1]})
-        frame.to_parquet(tmp_path / "t.parquet")
-        with pytest.raises(ValueError, match="column 't' is timestamp"):
-            NaiveClassifier().fit(scan_parquet(tmp_path / "t.parquet", label="s"))
 
 
 class TestRefusals:
