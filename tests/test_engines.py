@@ -46,7 +46,8 @@ METHODS = {
     "EM": lambda: EMClassifier(tol=0, max_iter=3),
     "LBE": lambda: LBEClassifier(max_iter=10),
     "JOINT": lambda: JointClassifier(**APART, n_starts=1, tol=1e-12),
-    "AVERAGED": lambda: AveragedClassifier(**APART),
+    "AVERAGED": lambda: AveragedClassifier(),
+    "AVERAGED, told": lambda: AveragedClassifier(**APART),
     "AVERAGED, SCAR": lambda: AveragedClassifier(propensity_features=[]),
     "JOINT, centred": lambda: JointClassifier(outcome_features=["a", "far"], n_starts=1, tol=1e-12),
 }

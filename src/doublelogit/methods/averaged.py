@@ -229,15 +229,16 @@ def _by_evidence(
         return pieces, alone
     start = np.asarray(np.linalg.solve(best.ridge.to_theta, theta)[:-1])
     others = _walk(mean_s, [ridge for ridge in ridges if ridge.problem is problem], start)
-    rival = max(others, key=_mass)
     # cells of either walk may have slipped into the basin of the other
-    others = [piece for piece in others if _nearer(piece, rival, best)]
+    others = [piece for piece in others if _nearer(piece, start, best.top.u)]
     if not others:
         return pieces, alone
+    rival = max(others, key=_mass)
+    others = [piece for piece in others if _nearer(piece, rival.top.u, best.top.u)]
     pieces = [
         piece
         for piece in pieces
-        if piece.ridge.problem is not problem or _nearer(piece, best, rival)
+        if piece.ridge.problem is not problem or _nearer(piece, best.top.u, rival.top.u)
     ]
     gap = logsumexp([p.log_mass for p in pieces]) - logsumexp([p.log_mass for p in others])
     lighter = full(problem, (rival if gap > 0 else best).top.theta)
@@ -250,9 +251,9 @@ def _mass(piece: Piece) -> float:
     return piece.log_mass
 
 
-def _nearer(piece: Piece, one: Piece, other: Piece) -> bool:
-    """Whether a piece lies nearer to one top than to the other, in standardised coordinates."""
-    here, there = (np.linalg.norm(piece.top.u - top.top.u) for top in (one, other))
+def _nearer(piece: Piece, u: Floats, other: Floats) -> bool:
+    """Whether a piece's top lies nearer to u than to the other, in standardised coordinates."""
+    here, there = (np.linalg.norm(piece.top.u - point) for point in (u, other))
     return bool(here < there)
 
 
