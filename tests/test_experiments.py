@@ -163,7 +163,7 @@ def test_the_plan_of_the_paper_has_its_data_sets_scenarios_and_methods():
         assert len({draw.dataset.name for draw in draws}) == 10
         assert len(draws) == 10 * (19 + 10 + 1)
         assert len({draw.key for draw in draws}) == len(draws)
-        assert len(plan.methods_of(mode)) == 7
+        assert len(plan.peers(mode)) == 7
 
 
 @pytest.mark.parametrize(

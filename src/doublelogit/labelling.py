@@ -1,6 +1,7 @@
-"""Labelling mechanisms: which positives get a label. The scenarios of the paper and a draw.
+"""Labelling mechanisms: which positives get a label.
 
-A mechanism is a frozen description; ``propensity(X)`` gives e(x) = P(S=1 | Y=1, x).
+The scenarios of the paper, a battery of stronger bias, and a draw. A mechanism is a frozen
+description; ``propensity(X)`` gives e(x) = P(S=1 | Y=1, x).
 """
 
 from dataclasses import dataclass
@@ -9,8 +10,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats, Ints
+
+STRONGEST = 2.5  # standard deviation of a class's predictor beyond which propensities are 0 or 1
 
 
 class Mechanism(Protocol):
@@ -84,6 +88,94 @@ class ScaledProductSar:
         share = np.where(width > 0, (Z - low) / np.where(width > 0, width, 1.0), 0.5)
         scaled = self.p_minus + share * (self.p_plus - self.p_minus)
         return np.asarray(np.exp(np.log(scaled).mean(axis=1)))
+
+
+@dataclass(frozen=True)
+class DirectedSar:
+    """Bias battery: logistic along any direction, such as one of the functions below.
+
+    ``strength`` is that of the labelling as a share of the class's.
+
+    Implements: e(x) = sigma(strength x'slopes + gamma_0)
+    """
+
+    slopes: tuple[float, ...]
+    strength: float
+    intercept: float = 0.2
+
+    def propensity(self, X: Floats) -> Floats:
+        predictor = np.asarray(X) @ np.asarray(self.slopes)
+        return np.asarray(expit(self.strength * predictor + self.intercept))
+
+
+@dataclass(frozen=True)
+class InteractingSar:
+    """Bias battery: logistic in the product of two directions, which no logistic model describes.
+
+    ``slopes`` has two rows.
+
+    Implements: e(x) = sigma(strength (x'a)(x'b) + gamma_0)
+    """
+
+    slopes: tuple[tuple[float, ...], tuple[float, ...]]
+    strength: float
+    intercept: float = 0.2
+
+    def propensity(self, X: Floats) -> Floats:
+        one, other = np.asarray(self.slopes) @ np.asarray(X).T
+        return np.asarray(expit(self.strength * one * other + self.intercept))
+
+
+@dataclass(frozen=True)
+class GroupSar:
+    """Bias battery: a minority, the rows farthest along a direction, is seldom labelled.
+
+    Implements: e(x) = low in the group, high elsewhere
+    """
+
+    slopes: tuple[float, ...]
+    low: float
+    high: float = 0.6
+    share: float = 0.2
+
+    def propensity(self, X: Floats) -> Floats:
+        along = np.asarray(X) @ np.asarray(self.slopes)
+        return np.where(along > np.quantile(along, 1 - self.share), self.low, self.high)
+
+
+def disjoint(X: Floats, y: ArrayLike) -> tuple[float, ...]:
+    """Even slopes on the half of the columns that tell least of y, as strong as the class."""
+    direction = np.ones(X.shape[1])
+    direction[list(most_correlated(X, y, X.shape[1] // 2))] = 0.0
+    return _as_strong(X, direction, _class_strength(X, y))
+
+
+def opposed(X: Floats, y: ArrayLike) -> tuple[float, ...]:
+    """Against the class on the half of the columns that tell most of y, and along the others."""
+    against = -_class_slopes(X, y) * (np.array(disjoint(X, y)) == 0)
+    halves = np.array([_as_strong(X, against, 1.0), _as_strong(X, np.array(disjoint(X, y)), 1.0)])
+    return _as_strong(X, halves.sum(axis=0), _class_strength(X, y))
+
+
+def interacting(X: Floats, y: ArrayLike) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The class's own direction and the disjoint one, each of standard deviation one."""
+    slopes = _class_slopes(X, y), np.array(disjoint(X, y))
+    one, other = (_as_strong(X, direction, 1.0) for direction in slopes)
+    return one, other
+
+
+def _class_slopes(X: Floats, y: ArrayLike) -> Floats:
+    return np.asarray(LogisticRegression(max_iter=1000).fit(X, np.asarray(y)).coef_[0])
+
+
+def _class_strength(X: Floats, y: ArrayLike) -> float:
+    """Standard deviation of the class's predictor, cut where classes can hardly overlap."""
+    return min(float(np.std(X @ _class_slopes(X, y))), STRONGEST)
+
+
+def _as_strong(X: Floats, direction: Floats, strength: float) -> tuple[float, ...]:
+    spread = float(np.std(X @ direction))
+    return tuple((direction * strength / (spread or 1.0)).tolist())
 
 
 def most_correlated(X: ArrayLike, y: ArrayLike, k: int = 5) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Artif1 and Artif2: Gaussian features with a logistic or Cauchy response.
+"""Gaussian features with a logistic or Cauchy response: Artif1, Artif2, and that of the battery.
 
 Implements: P(Y=1 | X) = F(X'beta) with F logistic (Artif1) or Cauchy (Artif2)
 """
@@ -63,14 +63,51 @@ def make_artif2(
     return _make("Artif2", n_samples, n_features, scale, random_state)
 
 
+def make_half(
+    n_samples: int = 700,
+    n_features: int = 12,
+    *,
+    slope: float = 1.0,
+    intercept: float = -0.3,
+    random_state: Any = None,
+) -> Bunch:
+    """Generate a sample whose class depends on the first half of its features.
+
+    The other half is left to the labelling: see :func:`doublelogit.labelling.disjoint`.
+
+    Parameters
+    ----------
+    n_samples, n_features : int, default=700, 12
+    slope, intercept : float, default=1.0, -0.3
+        Of the logistic class model.
+    random_state : int, RandomState instance, Generator or None, default=None
+
+    Returns
+    -------
+    data : Bunch
+        As in :func:`make_artif1`; ``intercept`` besides.
+    """
+    rng = _generator(random_state)
+    beta = slope * (np.arange(n_features) < n_features // 2)
+    X = rng.standard_normal((n_samples, n_features))
+    posterior = np.asarray(expit(X @ beta + intercept))
+    y = (rng.uniform(size=n_samples) < posterior).astype(int)
+    found = {"data": X, "target": y, "posterior": posterior, "coef": beta}
+    return Bunch(**found, intercept=intercept, name="Half")
+
+
 def _make(name: str, n: int, p: int, scale: str, random_state: Any) -> Bunch:
     if scale not in ("published", "written"):
         raise ValueError(f"scale must be 'published' or 'written'; got {scale!r}.")
-    rng = random_state
-    if not isinstance(rng, np.random.Generator):
-        rng = check_random_state(random_state)
+    rng = _generator(random_state)
     beta = np.full(p, 1.0 if scale == "published" else p**-0.5)
     X = rng.standard_normal((n, p))
     posterior: Floats = np.asarray(expit(X @ beta) if name == "Artif1" else cauchy.cdf(X @ beta))
     y = rng.uniform(size=n) < posterior
     return Bunch(data=X, target=y.astype(int), posterior=posterior, coef=beta, name=name)
+
+
+def _generator(random_state: Any) -> Any:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return check_random_state(random_state)

@@ -16,6 +16,8 @@ from doublelogit.experiments.plan import DataSet, Draw, Method, features_of, imp
 from doublelogit.labelling import draw as draw_labels
 from doublelogit.metrics import approximation_error
 
+AUDITED = 100  # rows whose class an audit finds out
+
 
 class Data(NamedTuple):
     """A data set, standardised, with what its errors are measured against."""
@@ -27,7 +29,7 @@ class Data(NamedTuple):
 
 def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[dict[str, Any]]:
     """Result rows of some methods on one draw; one that fails is a row with its reason."""
-    X, y, s, train, test, reference = labelled_draw(draw, oracle)
+    data = labelled_draw(draw, oracle)
     common = {
         "mode": draw.mode,
         "dataset": draw.dataset.name,
@@ -35,20 +37,23 @@ def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[di
         "value": draw.value,
         "repetition": draw.repetition,
         "seed": draw.stream("labels"),
-        "n_labelled": int(s.sum()),
+        "n_labelled": int(data.s.sum()),
         "versions": versions(),
     }
     results = []
     for method in methods:
-        told = y[train] if method.told == "class" else s
-        measured = _measure(method, X, told, y, train, test, reference)
+        measured = _measure(method, data, draw)
         names = {"method": method.name, "parameters": parameters(draw, method, oracle)}
         results.append(common | names | measured)
     return results
 
 
 class Labelled(NamedTuple):
-    """What a method is given of a draw, labels of the training part, and what it is judged by."""
+    """What a method is given of a draw, labels of the training part, and what it is judged by.
+
+    ``frequency`` is the mean propensity of the training part's positives, ``columns`` are the
+    features that labelling depends on.
+    """
 
     X: Floats
     y: Any
@@ -56,6 +61,8 @@ class Labelled(NamedTuple):
     train: Any
     test: Any
     reference: Floats
+    frequency: float
+    columns: list[int]
 
 
 def labelled_draw(draw: Draw, oracle: Method) -> Labelled:
@@ -63,6 +70,7 @@ def labelled_draw(draw: Draw, oracle: Method) -> Labelled:
     data = prepared(draw)
     options = dict(draw.scenario.options) | features_of(draw.scenario, data.X, data.y)
     options[draw.scenario.parameter] = draw.value
+    columns = np.flatnonzero(np.any(np.atleast_2d(options.get("slopes", 0.0)) != 0, axis=0))
     e_x = importable(draw.scenario.mechanism)(**options).propensity(data.X)
     rng = draw.rng("labels")
     split = {"test_size": draw.test_size, "random_state": int(rng.integers(2**31))}
@@ -72,7 +80,8 @@ def labelled_draw(draw: Draw, oracle: Method) -> Labelled:
     if reference is None:
         fitted = oracle.make().fit(data.X[train], data.y[train])
         reference = positive(fitted, data.X)
-    return Labelled(data.X, data.y, s, train, test, reference)
+    frequency = float(e_x[train][data.y[train] == 1].mean())
+    return Labelled(data.X, data.y, s, train, test, reference, frequency, columns.tolist())
 
 
 def positive(model: Any, X: Floats) -> Floats:
@@ -96,6 +105,8 @@ def parameters(draw: Draw, method: Method, oracle: Method) -> str:
         "method": [method.estimator, method.options, method.told],
         "plan": [draw.seed, draw.test_size],
     }
+    if scenario.slopes is not None:
+        said["slopes"] = scenario.slopes
     if dataset.reference == "oracle":  # what errors are measured against
         said["oracle"] = [oracle.estimator, oracle.options]
     return json.dumps(said, sort_keys=True)
@@ -144,20 +155,36 @@ def _reference(dataset: DataSet, bunch: Any) -> Floats | None:
     return np.asarray(bunch.posterior) if dataset.reference == "posterior" else None
 
 
-def _measure(
-    method: Method, X: Floats, told: Any, y: Any, train: Any, test: Any, reference: Floats
-) -> dict[str, Any]:
+def _fitted(method: Method, data: Labelled, draw: Draw) -> Any:
+    """The estimator, fitted to what the method is told."""
+    X, y = data.X[data.train], data.y[data.train]
+    if method.told == "class":
+        return method.make().fit(X, y)
+    if method.told == "frequency":
+        return method.make(label_frequency=data.frequency).fit(X, data.s)
+    if method.told == "features":
+        return method.make(propensity_features=data.columns).fit(X, data.s)
+    if method.told == "audit":
+        rows = draw.rng("audit").permutation(len(y))[:AUDITED]
+        audited = np.full(len(y), np.nan)
+        audited[rows] = y[rows]
+        return method.make().fit(X, data.s, audited_y=audited)
+    return method.make().fit(X, data.s)
+
+
+def _measure(method: Method, data: Labelled, draw: Draw) -> dict[str, Any]:
+    X, test = data.X, data.test
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # convergence is a column of the result
-            model = method.make().fit(X[train], told)
+            model = _fitted(method, data, draw)
         seconds = time.perf_counter() - start
         y_x = positive(model, X[test])
         return {
-            "accuracy": _digits(((y_x > 0.5) == y[test]).mean()),
-            "approximation_error": _digits(approximation_error(y_x, reference[test])),
-            "prevalence": _digits(positive(model, X[train]).mean()),
+            "accuracy": _digits(((y_x > 0.5) == data.y[test]).mean()),
+            "approximation_error": _digits(approximation_error(y_x, data.reference[test])),
+            "prevalence": _digits(positive(model, X[data.train]).mean()),
             "n_iter": int(np.max(getattr(model, "n_iter_", -1))),
             "converged": bool(getattr(model, "converged_", True)),
             "seconds": _digits(seconds),

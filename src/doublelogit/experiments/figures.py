@@ -26,8 +26,10 @@ COLOURS = {
     "TM": "#D55E00",
     "JOINT": "#009E73",
     "LBE": "#CC79A7",
+    "AVERAGED": "#0072B2",
+    "KNOWN_C": "#555555",
 }
-SPARE = ("#0072B2", "#7F3C8D", "#80BA5A", "#A5AA99")  # for methods that others add
+SPARE = ("#7F3C8D", "#80BA5A", "#A5AA99", "#994F00")  # for methods that others add
 LABELS = {"accuracy": "accuracy", "approximation_error": "approximation error"}
 STYLE: dict[Any, Any] = {
     "font.size": 8,
@@ -62,7 +64,7 @@ def figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:
         cells, oracle = long(rows), plan.oracle(mode).name
         order = [oracle, *(m.name for m in plan.methods_of(mode) if m.name != oracle)]
         artificial, tables = _kinds(plan, mode, set(rows["dataset"]))
-        scenarios = {s.id: s.parameter for s in plan.scenarios}
+        scenarios = {s.id: s.parameter for s in plan.scenarios if not s.modes or mode in s.modes}
         for scenario, parameter in scenarios.items():
             here = cells[cells["scenario"] == scenario]
             if here["value"].nunique() < 2:
@@ -80,7 +82,7 @@ def figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:
         if scar["value"].nunique() > 1:
             figure = effect_of_c(scar, order, scenarios[min(scenarios)])
             yield Named(f"effect_of_c_{mode}", figure)
-        if len(artificial) == 2:
+        if len(artificial) == 2 and scar["value"].nunique() > 1:
             figure = misspecification(scar, artificial, order)
             yield Named(f"misspecification_{mode}", figure)
         yield Named(f"time_{mode}", time_against_n(rows, plan, mode, order))
@@ -123,6 +125,7 @@ def loss(cells: pd.DataFrame, plan: Plan, mode: str, order: list[str]) -> Figure
     oracle = order[0]
     lost = _lost(cells[cells["metric"] == "accuracy"], oracle)
     scenarios = sorted(lost["scenario"].unique())
+    titles = {s.id: s.title or f"scenario {s.id}" for s in plan.scenarios}
     datasets = [d for d in plan.names(mode) if d in set(lost["dataset"])][::-1]
     size = (2.2 * len(scenarios) + 1.0, 0.32 * len(datasets) + 1.1)
     figure = Figure(figsize=size, layout="constrained")
@@ -136,7 +139,7 @@ def loss(cells: pd.DataFrame, plan: Plan, mode: str, order: list[str]) -> Figure
             ax.plot(x, range(len(datasets)), "o", ms=4.5, color=colour(method, order), label=method)
         ax.set_yticks(range(len(datasets)), datasets)
         ax.axvline(0, color="black", lw=0.8)
-        ax.set_title(f"scenario {scenario}", fontsize=8, fontweight="bold")
+        ax.set_title(titles[scenario], fontsize=8, fontweight="bold")
         ax.set_xlabel("accuracy lost against ORACLE")
     _legend(figure, axes[0], order)
     return figure

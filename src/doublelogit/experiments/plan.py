@@ -46,7 +46,8 @@ class DataSet:
 class Scenario:
     """A labelling mechanism with one parameter that takes several values.
 
-    ``features`` names a function (X, y, k) -> columns, for mechanisms that use some of them.
+    ``features`` names a function (X, y, k) -> columns, for mechanisms that use some of them;
+    ``slopes`` one (X, y) -> slopes, for mechanisms that lean in a direction of the data.
     """
 
     id: int
@@ -55,18 +56,34 @@ class Scenario:
     values: tuple[float, ...]
     options: dict[str, Any] = field(default_factory=dict)
     features: str | None = None
+    slopes: str | None = None
+    title: str = ""
     modes: tuple[str, ...] = ()
+
+
+TOLD = ("label", "class", "frequency", "features", "audit")
 
 
 @dataclass(frozen=True)
 class Method:
-    """An estimator; ``told`` is the class itself for the oracle, the label for all others."""
+    """An estimator, and what it is told.
+
+    The "label" of all others; the "class" itself, for the oracle; besides the labels the true label
+    "frequency", the "features" that labelling depends on, or an "audit" of some rows. Methods
+    ``beyond`` those of the paper are left out of its ranks and tests.
+    """
 
     name: str
     estimator: str
     options: dict[str, Any] = field(default_factory=dict)
     told: str = "label"
     modes: tuple[str, ...] = ()
+    scenarios: tuple[int, ...] = ()
+    beyond: bool = False
+
+    def __post_init__(self) -> None:
+        if self.told not in TOLD:
+            raise ValueError(f"told must be one of {TOLD}; got {self.told!r}.")
 
     def make(self, **changes: Any) -> Any:
         """The estimator, not fitted."""
@@ -148,9 +165,17 @@ class Plan:
         ]
         return sorted(draws, key=lambda draw: draw.repetition)
 
-    def methods_of(self, mode: str) -> tuple[Method, ...]:
-        """The methods of a mode, in the order of the plan."""
-        return tuple(_of_mode(self.methods, mode))
+    def methods_of(self, mode: str, scenario: int | None = None) -> tuple[Method, ...]:
+        """The methods of a mode, and of one scenario, in the order of the plan."""
+        return tuple(
+            method
+            for method in _of_mode(self.methods, mode)
+            if scenario is None or not method.scenarios or scenario in method.scenarios
+        )
+
+    def peers(self, mode: str) -> list[str]:
+        """Names of the paper's own methods, the oracle among them."""
+        return [method.name for method in self.methods_of(mode) if not method.beyond]
 
     def oracle(self, mode: str) -> Method:
         """The method that is told the class."""
@@ -224,9 +249,12 @@ def importable(name: str) -> Any:
 
 def features_of(scenario: Scenario, X: Floats, y: Any) -> dict[str, Any]:
     """Options of a mechanism that depend on the data."""
-    if scenario.features is None:
-        return {}
-    return {"features": importable(scenario.features)(X, y, scenario.options["k"])}
+    options = {}
+    if scenario.features is not None:
+        options["features"] = importable(scenario.features)(X, y, scenario.options["k"])
+    if scenario.slopes is not None:
+        options["slopes"] = importable(scenario.slopes)(X, y)
+    return options
 
 
 def _of_mode(entries: Any, mode: str) -> list[Any]:

@@ -139,10 +139,10 @@ def _bar(console: Console) -> Progress:
 
 def _overview(rows: pd.DataFrame, plan: Plan, mode: str) -> Screen:
     """Average ranks: the one number per method that the paper compares."""
-    ranks = average_ranks(summarise(rows))
+    methods = plan.peers(mode)
+    ranks = average_ranks(summarise(rows[rows["method"].isin(methods)]))
     screen = Screen(title="Average rank over data sets (1 is best, ORACLE counted)")
     screen.add_column("scenario, metric")
-    methods = [m.name for m in plan.methods_of(mode)]
     for method in methods:
         screen.add_column(method, justify="right")
     for (scenario, metric), part in ranks.groupby(["scenario", "metric"]):

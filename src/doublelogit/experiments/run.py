@@ -77,11 +77,10 @@ def pending(
     repetitions: int | None = None,
 ) -> list[Task]:
     """What is left to do."""
-    methods, done = plan.methods_of(mode), store.done("parameters")
-    oracle = plan.oracle(mode)
+    done, oracle = store.done("parameters"), plan.oracle(mode)
     tasks = []
     for draw in plan.draws(mode, datasets, repetitions):
-        key = draw.coordinates
+        key, methods = draw.coordinates, plan.methods_of(mode, draw.scenario.id)
         left = tuple(m for m in methods if (*key, m.name, parameters(draw, m, oracle)) not in done)
         if left:
             tasks.append(Task(draw, left, oracle))
@@ -95,7 +94,7 @@ def current(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
     wanted = [
         (*draw.coordinates[:-1], method.name, parameters(draw, method, oracle))
         for draw in plan.draws(mode, repetitions=1)
-        for method in plan.methods_of(mode)
+        for method in plan.methods_of(mode, draw.scenario.id)
     ]
     asked = pd.MultiIndex.from_tuples(wanted)
     return rows[pd.MultiIndex.from_frame(rows[columns]).isin(asked)]
