@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged coverage scar reproduce sweep report data clean
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged credible coverage scar reproduce sweep report data clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ orientation: $(VENV)/.dev  ## Which rule tells class from labelling best; writes
 
 averaged: $(VENV)/.dev  ## Which prior AVERAGED should have; writes benchmarks/results
 	$(BIN)/python benchmarks/averaged.py
+
+credible: $(VENV)/.dev  ## Whether AVERAGED's intervals cover, 400 runs per design; benchmarks/results
+	$(BIN)/python benchmarks/credible.py
 
 coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per design; benchmarks/results
 	$(BIN)/python benchmarks/coverage.py

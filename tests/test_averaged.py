@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
+import dask
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.special import expit, logit, logsumexp
@@ -15,8 +18,10 @@ from doublelogit import (
     OrientationWarning,
     WeakIdentificationWarning,
 )
+from doublelogit.datasets import make_half
 from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
+from doublelogit.labelling import draw
 from doublelogit.methods import Problem
 from doublelogit.methods.posterior import Ridge, standardising
 from doublelogit.mixture import quantile
@@ -203,3 +208,30 @@ def test_the_mean_label_chance_is_that_of_the_sample(double_logistic_sample):
     assert logit(model.predict_positive(sample.X)) == pytest.approx(
         model.decision_function(sample.X)
     )
+
+
+def test_the_posterior_of_the_prevalence_is_drawn():
+    X, s = sample_of_half()
+    model = AveragedClassifier().fit(X, s)
+    ax = model.plot_prevalence()
+    low, high = model.prevalence_interval()
+    assert f"{low:.2f} to {high:.2f} with 90% credibility" in ax.get_title()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    share = model.evidence_["weight"][model.evidence_["rho"] == 0].sum()
+    assert labels[0] == f"labels at random ({share:.0%})"
+    other = Figure().subplots()
+    assert model.plot_prevalence(other, level=0.5) is other
+    assert "50% credibility" in other.get_title()
+
+
+def test_intervals_of_rows_elsewhere_are_those_of_rows_in_memory():
+    X, s = sample_of_half()
+    model = AveragedClassifier().fit(X, s)
+    lazy = model.predict_interval(da.from_array(X, chunks=(150, 12)), level=0.8)
+    assert dask.is_dask_collection(lazy)
+    np.testing.assert_allclose(lazy.compute(), model.predict_interval(X, 0.8), rtol=1e-12)
+
+
+def sample_of_half():
+    sample = make_half(400, random_state=0)
+    return sample.data, draw(sample.target, np.full(400, 0.5), np.random.default_rng(1))

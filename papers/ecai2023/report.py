@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from beyond import beyond
 from verdicts import ACCURACY, ERROR, PRINTED, PU, claims
 
 from doublelogit.experiments import Store, load_plan
@@ -81,7 +82,7 @@ def report(rows: pd.DataFrame, folder: Path) -> str:
         "joint": _joint(folder / "ablations" / "joint.csv"),
         "by_strength": _by_strength(folder / "ablations" / "differences.csv"),
         "times": markdown_table(time_shares(published).round(4)),
-    }
+    } | beyond(rows, load_plan("ecai2023"))
     for name, part in parts.items():
         text = text.replace("{{" + name + "}}", part.rstrip("\n"))
     return text
@@ -96,7 +97,7 @@ def _written(rows: pd.DataFrame) -> str:
 
 
 def _ranks(rows: pd.DataFrame) -> pd.DataFrame:
-    ours = average_ranks(summarise(rows))
+    ours = average_ranks(summarise(rows[rows["method"].isin(["ORACLE", *PU])]))
     both = ours.merge(PRINTED.ranks, on=["scenario", "metric", "method"])
     both["ours (printed)"] = [
         f"{a:.1f} ({b:.1f})" for a, b in zip(both["rank"], both["average_rank"], strict=True)
@@ -149,7 +150,8 @@ def main(what: str, results: str, out: str) -> None:
         table.to_csv(folder / "sweep.csv", index=False, float_format="%.4f")
         (folder / "sweep.md").write_text(markdown_table(table.round(3)))
         return
-    for mode, part in rows.groupby("mode"):
+    for mode in ("as_published", "as_written"):
+        part = rows[rows["mode"] == mode]
         if part["repetition"].nunique() < FEWEST:
             print(f"{mode}: fewer than {FEWEST} repetitions, no verdicts")
             continue

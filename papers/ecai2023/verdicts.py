@@ -28,6 +28,7 @@ class Evidence:
     """The rows of one mode, seen in the ways that the claims need."""
 
     def __init__(self, rows: pd.DataFrame) -> None:
+        rows = rows[rows["method"].isin(["ORACLE", *PU])]
         self.rows, self.cells, self.summary = rows, long(rows), summarise(rows)
         self.ranks = average_ranks(self.summary)
 

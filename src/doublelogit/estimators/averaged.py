@@ -118,7 +118,7 @@ class AveragedClassifier(AbstractPUClassifier):
         check_is_fitted(self)
         return self._mean_logit(self.mixture_.outcome, X)
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
+    def predict_interval(self, X: Any, level: float = 0.9) -> Any:
         """Credible interval of y(x) = P(Y=1 | x) for each row.
 
         Parameters
@@ -129,11 +129,17 @@ class AveragedClassifier(AbstractPUClassifier):
         Returns
         -------
         ends : ndarray of shape (n_samples, 2)
+            A lazy array for Dask inputs.
         """
         check_is_fitted(self)
-        X, mixture = self._features(X), self.mixture_
-        side = mixture.outcome
-        return np.asarray(expit(mixture.ends(side.predictor(X), side.deviation(X), level)))
+
+        @over_blocks
+        def ends(model: "AveragedClassifier", X: Any) -> Floats:
+            X, mixture = model._features(X), model.mixture_
+            side = mixture.outcome
+            return np.asarray(expit(mixture.ends(side.predictor(X), side.deviation(X), level)))
+
+        return ends(self, X)
 
     def coef_interval(self, level: float = 0.9) -> Floats:
         """Credible intervals of the coefficients.
@@ -170,6 +176,25 @@ class AveragedClassifier(AbstractPUClassifier):
         """Credible interval of the label frequency P(S=1 | Y=1); as :meth:`prevalence_interval`."""
         low, high = self.prevalence_interval(level)
         return self.mixture_.mean_s / high, self.mixture_.mean_s / low
+
+    def plot_prevalence(self, ax: Any = None, *, level: float = 0.9) -> Any:
+        """Draw the posterior of the prevalence, by what is assumed of the labelling.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where; a new figure if not given.
+        level : float, default=0.9
+            Of the credible interval that is shown.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        check_is_fitted(self)
+        from doublelogit.estimators.plots import posterior_of_prevalence
+
+        return posterior_of_prevalence(self.mixture_, ax, level)
 
     def swapped(self) -> "AveragedClassifier":
         """The fitted classifier with the models exchanged, where nothing tells them apart.

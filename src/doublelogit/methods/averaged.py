@@ -80,11 +80,12 @@ class Cell:
 
 
 class Piece(NamedTuple):
-    """A cell that was looked into, with its ridge."""
+    """A cell that was looked into, with its ridge; ``width`` is that of its prevalences."""
 
     ridge: Ridge
     top: Top
     log_mass: float
+    width: float
 
 
 Look = Callable[[Cell], Cell]
@@ -120,7 +121,7 @@ def _walk(mean_s: float, ridges: list[Ridge], u: Floats) -> list[Piece]:
     for ridge in ridges:
         guide = search.walk(ridge, guide)
     return [
-        Piece(ridge, cell.top, cell.log_mass)
+        Piece(ridge, cell.top, cell.log_mass, cell.high - cell.low)
         for ridge, cells in search.found
         for cell in cells
         if cell.top is not None
@@ -283,17 +284,21 @@ def _side(pieces: list[Piece], part: str) -> Side:
         embedding = np.column_stack([terms.embed(unit) for unit in np.eye(terms.size)])
         coefs.append(embedding @ piece.top.theta[half])
         covariances.append(embedding @ piece.top.spread[half, half] @ embedding.T)
-        shares.append(_share(problem, coefs[-1], covariances[-1]))
+        shares.append(_share(problem, coefs[-1], covariances[-1], piece.width))
     return Side(np.array(coefs), np.array(covariances), *np.array(shares).T)
 
 
-def _share(problem: Problem, coef: Floats, covariance: Floats) -> tuple[float, float]:
-    """Mean probability over the rows and its standard deviation, that of drawing them included."""
+def _share(problem: Problem, coef: Floats, covariance: Floats, width: float) -> tuple[float, float]:
+    """Mean probability over the rows and its standard deviation.
+
+    That of the coefficients, of drawing the rows, and of where in its cell the prevalence is.
+    """
     rows, n = problem.rows, problem.n
     total, squares, slope = rows.total(partial(_moments, problem.link, coef), rows.weight)
     mean, slope = total / n, slope / n
     among_rows = max(squares / n - mean**2, 0.0)  # a constant leaves a rounding error of zero
-    return mean, float(np.sqrt(slope @ covariance @ slope + among_rows / n))
+    variance = slope @ covariance @ slope + among_rows / n + width**2 / 12
+    return mean, float(np.sqrt(variance))
 
 
 def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[float, float, Floats]:

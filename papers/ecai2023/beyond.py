@@ -1,0 +1,146 @@
+"""AVERAGED beside the paper's six methods, and the bias battery, from stored results."""
+
+import pandas as pd
+from verdicts import ACCURACY, ERROR, PRINTED, PU
+
+from doublelogit.experiments import Plan
+from doublelogit.experiments.summary import gain, long
+from doublelogit.experiments.tables import markdown_table
+
+MINE = "AVERAGED"
+TOLD = {"AVERAGED_FEATURES": "features named", "AVERAGED_AUDIT": "100 audited"}
+NEAR = 1.1  # of the best method's error
+
+
+def beyond(rows: pd.DataFrame, plan: Plan) -> dict[str, str]:
+    """Parts of the report's section on AVERAGED."""
+    published, bias = (long(rows[rows["mode"] == mode]) for mode in ("as_published", "bias"))
+    error, accuracy = (against_six(published, metric) for metric in (ERROR, ACCURACY))
+    return {
+        "averaged_won": markdown_table(won(pd.concat([error, accuracy]))),
+        "averaged_error": markdown_table(shown(error, published)),
+        "averaged_accuracy": markdown_table(shown(accuracy, published)),
+        "averaged_few_labels": few_labels(published),
+        "averaged_battery": markdown_table(battery(bias, plan)),
+    }
+
+
+def against_six(cells: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """One line per scenario and data set: AVERAGED, the best of the six, the paired difference."""
+    cells = cells[cells["metric"] == metric]
+    lines = []
+    for (scenario, dataset), part in cells.groupby(["scenario", "dataset"], sort=False):
+        means = part.groupby("method")["score"].mean()
+        best = means[PU].idxmin() if metric == ERROR else means[PU].idxmax()
+        lines.append(
+            {
+                "metric": metric,
+                "scenario": scenario,
+                "dataset": dataset,
+                "averaged": means[MINE],
+                "best": best,
+                "best_mean": means[best],
+                "printed_mean": printed_best(scenario, dataset, metric),
+                **gain(part, MINE, best)._asdict(),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def printed_best(scenario: int, dataset: str, metric: str) -> float:
+    table = PRINTED.results
+    here = table[
+        (table["scenario"] == scenario)
+        & (table["dataset"] == dataset)
+        & (table["metric"] == metric)
+        & table["method"].isin(PU)
+    ]["mean"]
+    return here.min() if metric == ERROR else here.max()
+
+
+def won(lines: pd.DataFrame) -> pd.DataFrame:
+    """How many data sets AVERAGED wins, per scenario and metric."""
+    table = []
+    for (metric, scenario), part in lines.groupby(["metric", "scenario"], sort=False):
+        sign = 1 if metric == ERROR else -1
+        n = len(part)
+        below = sign * (part["averaged"] - part["printed_mean"])
+        table.append(
+            {
+                "metric": "AE" if metric == ERROR else "accuracy",
+                "scenario": scenario,
+                "better than the best of six": f"{(sign * part['mean'] < 0).sum()} of {n}",
+                "clearly (interval)": f"{(sign * part[['low', 'high']] < 0).all(axis=1).sum()}",
+                "clearly worse": f"{(sign * part[['low', 'high']] > 0).all(axis=1).sum()}",
+                "largest loss": f"{max((sign * part['mean']).max(), 0):.3f}",
+                "better than the best printed": f"{(below < 0).sum()} of {n}",
+            }
+        )
+    return pd.DataFrame(table)
+
+
+def shown(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """A data set per line, scenarios side by side."""
+    known = cells[cells["method"] == "KNOWN_C"].groupby(["metric", "dataset"])["score"].mean()
+    text = pd.DataFrame(
+        {
+            "data set": lines["dataset"],
+            "scenario": lines["scenario"],
+            "text": [
+                f"{line.averaged:.3f}, best {line.best_mean:.3f} ({line.best}), "
+                f"{line.mean:+.3f} ({line.low:+.3f} to {line.high:+.3f})"
+                for line in lines.itertuples()
+            ],
+        }
+    )
+    wide = text.pivot(index="data set", columns="scenario", values="text")
+    wide = wide.reindex(text["data set"].unique()).fillna("")
+    wide.columns = [f"scenario {scenario}" for scenario in wide.columns]
+    metric = lines["metric"].iloc[0]
+    wide.insert(0, "KNOWN C, scenario 1", [f"{known.get((metric, d)):.3f}" for d in wide.index])
+    return wide.reset_index()
+
+
+def few_labels(cells: pd.DataFrame) -> str:
+    """Scenario 1 with c up to .2: how much worse than NAIVE or TM SIMPLE, at most."""
+    here = cells[
+        (cells["metric"] == ERROR) & (cells["scenario"] == 1) & (cells["value"] < 0.2 + 1e-9)
+    ]
+    wide = here.pivot_table(index=["dataset", "value"], columns="method", values="score")
+    worse = wide[MINE] - wide[["NAIVE", "TM_SIMPLE"]].min(axis=1)
+    dataset, c = worse.idxmax()
+    return (
+        f"Of the {len(worse)} pairs of data set and c up to .2 AVERAGED has a larger AE than the "
+        f"better of NAIVE and TM SIMPLE in {(worse > 0).sum()}, by more than .01 in "
+        f"{(worse > 0.01).sum()}; the largest difference is {worse.max():+.3f} ({dataset}, "
+        f"c = {c:g})."
+    )
+
+
+def battery(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """A design and data set per line: the best of the paper's methods, and AVERAGED's errors."""
+    titles = {s.id: s.title for s in plan.scenarios}
+    cells = cells[cells["metric"] == ERROR]
+    means = cells.pivot_table(index=["scenario", "dataset"], columns="method", values="score")
+    order = {name: i for i, name in enumerate(plan.names("bias"))}
+    means = means.sort_index(key=lambda level: level.map(lambda key: order.get(key, key)))
+    lines = []
+    for (scenario, dataset), line in means.iterrows():
+        best = line[PU].idxmin()
+        mark = {
+            name: f"**{line[name]:.3f}**"
+            if line[name] <= NEAR * line[best]
+            else f"{line[name]:.3f}"
+            for name in (MINE, *TOLD)
+        }
+        lines.append(
+            {
+                "design": titles[scenario],
+                "data set": dataset,
+                "NAIVE": f"{line['NAIVE']:.3f}",
+                "best of six": f"{line[best]:.3f} ({best})",
+                MINE: mark[MINE],
+                **{title: mark[name] for name, title in TOLD.items()},
+            }
+        )
+    return pd.DataFrame(lines)
