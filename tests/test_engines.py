@@ -118,9 +118,31 @@ def in_memory():
     return {}
 
 
+@pytest.fixture(scope="module")
+def two_workers():
+    """A cluster of two processes; whoever connects to it has lazy inputs computed there."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "engine", ["dask frame", pytest.param("parquet on workers", marks=pytest.mark.slow)]
+)
+def test_two_worker_processes_have_the_answer_of_memory(
+    method, engine, table, in_memory, two_workers
+):
+    with Client(two_workers):
+        compare(method, engine, table, in_memory)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_method_has_the_answer_of_memory(method, engine, table, in_memory):
+    compare(method, engine, table, in_memory)
+
+
+def compare(method, engine, table, in_memory):
     columns = [*FEATURES, "far"] if "centred" in method else FEATURES
     inputs = Inputs(*table, columns)
     with warnings.catch_warnings():
