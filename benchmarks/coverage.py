@@ -1,11 +1,12 @@
 """Do 95% intervals cover, and what do they cost? Simulations with a known truth.
 
-    python benchmarks/coverage.py [simulations]
+    python benchmarks/coverage.py [simulations [design ...]]
 
 Every design is drawn again and again, fitted by JointClassifier, and the intervals of the
 coefficients and of the prevalence are compared with the truth. Interval score (Gneiting &
 Raftery): width plus 40 times the distance by which the truth is missed; smaller is better, and
-neither [0, 1] nor a point wins. Results go to benchmarks/results/coverage.csv as designs finish.
+neither [0, 1] nor a point wins. Results go to benchmarks/results/coverage.csv as designs finish;
+those of designs that are not run again stay.
 """
 
 import sys
@@ -130,9 +131,13 @@ def measured(what, low, high, truth, warned=False):
     }
 
 
-def main(simulations=1000):
-    tables = []
+def main(simulations=1000, *names):
+    tables = {design.name: pd.DataFrame() for design in DESIGNS}
+    if names:
+        tables |= dict(tuple(pd.read_csv(RESULTS).groupby("design", sort=False)))
     for design in DESIGNS:
+        if names and design.name not in names:
+            continue
         truth = design.truth()
         work = delayed(simulate)
         runs = Parallel(n_jobs=-1)(work(design, truth, seed) for seed in range(simulations))
@@ -140,10 +145,10 @@ def main(simulations=1000):
         table = frame.groupby("interval").mean().reset_index()
         table.insert(0, "design", design.name)
         table["simulations"] = simulations
-        tables.append(table)
+        tables[design.name] = table
         print(table.round(3).to_string(index=False), flush=True)
-        pd.concat(tables).to_csv(RESULTS, index=False, float_format="%.4f")
+        pd.concat(tables.values()).to_csv(RESULTS, index=False, float_format="%.4f")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
