@@ -80,12 +80,13 @@ class Cell:
 
 
 class Piece(NamedTuple):
-    """A cell that was looked into, with its ridge; ``width`` is that of its prevalences."""
+    """A cell that was looked into, with the ridge of its walk."""
 
     ridge: Ridge
     top: Top
     log_mass: float
-    width: float
+    low: float
+    high: float
 
 
 Look = Callable[[Cell], Cell]
@@ -121,7 +122,7 @@ def _walk(mean_s: float, ridges: list[Ridge], u: Floats) -> list[Piece]:
     for ridge in ridges:
         guide = search.walk(ridge, guide)
     return [
-        Piece(ridge, cell.top, cell.log_mass, cell.high - cell.low)
+        Piece(ridge, cell.top, cell.log_mass, cell.low, cell.high)
         for ridge, cells in search.found
         for cell in cells
         if cell.top is not None
@@ -229,7 +230,8 @@ def _by_evidence(
     if not biased:
         return pieces, alone
     start = np.asarray(np.linalg.solve(best.ridge.to_theta, theta)[:-1])
-    others = _walk(mean_s, [ridge for ridge in ridges if ridge.problem is problem], start)
+    again = [replace(ridge) for ridge in ridges if ridge.problem is problem]
+    others = _walk(mean_s, again, start)
     # cells of either walk may have slipped into the basin of the other
     others = [piece for piece in others if _nearer(piece, start, best.top.u)]
     if not others:
@@ -284,21 +286,32 @@ def _side(pieces: list[Piece], part: str) -> Side:
         embedding = np.column_stack([terms.embed(unit) for unit in np.eye(terms.size)])
         coefs.append(embedding @ piece.top.theta[half])
         covariances.append(embedding @ piece.top.spread[half, half] @ embedding.T)
-        shares.append(_share(problem, coefs[-1], covariances[-1], piece.width))
-    return Side(np.array(coefs), np.array(covariances), *np.array(shares).T)
+        shares.append(_share(problem, coefs[-1], covariances[-1]))
+    share, share_sd = np.array(shares).T
+    return Side(
+        np.array(coefs), np.array(covariances), share, np.hypot(share_sd, _within(pieces, share))
+    )
 
 
-def _share(problem: Problem, coef: Floats, covariance: Floats, width: float) -> tuple[float, float]:
-    """Mean probability over the rows and its standard deviation.
+def _within(pieces: list[Piece], share: Floats) -> Floats:
+    """Standard deviation of a share inside each cell, by how it changes from cell to cell."""
+    low, high = np.array([(piece.low, piece.high) for piece in pieces]).T
+    deviation = np.zeros(len(pieces))
+    for walk in {id(piece.ridge) for piece in pieces}:
+        here = np.flatnonzero([id(piece.ridge) == walk for piece in pieces])
+        if len(here) > 1:  # a cell whose neighbours hold nothing is not filled by its own mass
+            slope = np.gradient(share[here], (low + high)[here] / 2)
+            deviation[here] = np.abs(slope) * (high - low)[here] / np.sqrt(12)
+    return deviation
 
-    That of the coefficients, of drawing the rows, and of where in its cell the prevalence is.
-    """
+
+def _share(problem: Problem, coef: Floats, covariance: Floats) -> tuple[float, float]:
+    """Mean probability over the rows and its standard deviation, that of drawing them included."""
     rows, n = problem.rows, problem.n
     total, squares, slope = rows.total(partial(_moments, problem.link, coef), rows.weight)
     mean, slope = total / n, slope / n
     among_rows = max(squares / n - mean**2, 0.0)  # a constant leaves a rounding error of zero
-    variance = slope @ covariance @ slope + among_rows / n + width**2 / 12
-    return mean, float(np.sqrt(variance))
+    return mean, float(np.sqrt(slope @ covariance @ slope + among_rows / n))
 
 
 def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[float, float, Floats]:
