@@ -65,7 +65,11 @@ def best_rank_in_error(e: Evidence) -> tuple[str, ...]:
         "TM has the best average rank in AE (all scenarios)",
         "; ".join(f"s{s}: {listed(printed_ranks(s, ERROR)[:])}" for s in ours),
         "; ".join(f"s{s}: {listed(ours[s])}" for s in ours),
-        "holds" if len(best) == 3 else f"holds in scenario {best}" if best else "fails",
+        "holds"
+        if len(best) == 3
+        else f"holds in scenario {', '.join(map(str, best))}"
+        if best
+        else "fails",
     )
 
 
@@ -78,7 +82,11 @@ def best_rank_in_accuracy(e: Evidence) -> tuple[str, ...]:
         "Accuracy: TM has the best average rank in scenario 1, LBE in 2 (and, printed, in 3)",
         "; ".join(f"s{s}: {listed(printed_ranks(s, ACCURACY))}" for s in ours),
         "; ".join(f"s{s}: {listed(ours[s])}" for s in ours),
-        "holds" if len(held) == 3 else f"holds in scenario {held}" if held else "fails",
+        "holds"
+        if len(held) == 3
+        else f"holds in scenario {', '.join(map(str, held))}"
+        if held
+        else "fails",
     )
 
 
