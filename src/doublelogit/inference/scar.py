@@ -14,6 +14,7 @@ the rows ranked first are no random part of the positives, and these tests rejec
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_X_y
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from doublelogit._types import Floats
 from doublelogit.design import Terms
@@ -236,8 +237,14 @@ def drawn_statistics(
     s = np.zeros(len(s_x))
     while not 0 < s.sum() < len(s):
         s = (rng.random(len(s_x)) < s_x).astype(np.float64)
-    with threadpool_limits(1):
+    with _thread_pools().limit(limits=1):
         return likelihood_statistics(X, s, C)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    # looking for the libraries takes longer than a small fit
+    return ThreadpoolController()
 
 
 def likelihood_statistics(X: Floats, s: Floats, C: float) -> dict[str, float]:
