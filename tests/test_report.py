@@ -113,9 +113,10 @@ def test_audited_rows_are_not_on_the_list():
     frame["audit"] = np.where(frame.index % 3 == 0, frame["sick"].astype(object), None)
     table = prepare(frame, Roles("diagnosed", id="patient", audited="audit", ignore=("sick",)))
     analysis = analyse(table, method="joint", n_resamples=19, n_jobs=1)
-    listed = {line["id"] for line in summarise(analysis, top=600, show_ids=True)["ranking"]}
-    assert not listed & set(frame["patient"][::3])
+    summary = summarise(analysis, top=600, show_ids=True)
+    assert not {line["id"] for line in summary["ranking"]} & set(frame["patient"][::3])
     assert analysis.orientation.rule == "audit"
+    assert "audited classes and weights take no part" in summary["scar_test"]["note"]
 
 
 class Elements(HTMLParser):

@@ -2,6 +2,7 @@
 
 import math
 import platform
+from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -137,10 +138,16 @@ def _test(analysis: Analysis) -> dict[str, Any] | None:
         "p_value": test.p_value,
         "asymptotic": bool(test.freedom),
         "samples": len(test.null),
-        "note": f"Above {LARGE:,} rows the chi-square law of large samples replaces resampling."
-        if test.freedom
-        else "",
+        "note": " ".join(_of_the_test(analysis)),
     }
+
+
+def _of_the_test(analysis: Analysis) -> Iterator[str]:
+    """What a reader of the test of labelling at random should know."""
+    if analysis.test is not None and analysis.test.freedom:
+        yield f"Above {LARGE:,} rows the chi-square law of large samples replaces resampling."
+    if analysis.table.audited is not None or analysis.table.weight is not None:
+        yield "The test looks at the labels alone: audited classes and weights take no part in it."
 
 
 def _orientation(analysis: Analysis) -> dict[str, Any]:
