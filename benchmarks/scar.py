@@ -18,7 +18,13 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from doublelogit import scar_test
-from doublelogit.inference.scar import STATISTICS, drawn_statistics, likelihood_statistics, null_fit
+from doublelogit.inference.scar import (
+    STATISTICS,
+    WEAK,
+    drawn_statistics,
+    likelihood_statistics,
+    null_fit,
+)
 from doublelogit.likelihood import sigmoid
 
 RESULTS = Path(__file__).parent / "results" / "scar.csv"
@@ -52,12 +58,12 @@ def p_values(name, g, seed):
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        null = null_fit(X, s, 1.0)
+        null = null_fit(X, s, WEAK)
         s_x = null.c * chance(X @ null.beta[:-1] + null.beta[-1])
-        real = likelihood_statistics(X, s, 1.0)
+        real = likelihood_statistics(X, s, WEAK)
         larger = dict.fromkeys(real, 0)
         for child in np.random.SeedSequence(seed).spawn(DRAWS):
-            drawn = drawn_statistics(X, s_x, 1.0, child)
+            drawn = drawn_statistics(X, s_x, WEAK, child)
             larger = {m: larger[m] + (drawn[m] >= real[m]) for m in real}
             if min(larger.values()) >= LEVEL * (DRAWS + 1):
                 break

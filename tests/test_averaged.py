@@ -21,9 +21,11 @@ from doublelogit import (
 from doublelogit.datasets import make_half
 from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
+from doublelogit.experiments import load_plan
+from doublelogit.experiments.cell import labelled_draw
 from doublelogit.labelling import draw
 from doublelogit.methods import Problem
-from doublelogit.methods.posterior import Ridge, standardising
+from doublelogit.methods.posterior import INTERCEPT, Ridge, standardising
 from doublelogit.mixture import quantile
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
@@ -72,8 +74,8 @@ def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
         ]
     )
     cell = (slopes[1] - slopes[0]) * (intercepts[1] - intercepts[0])
-    # a factor for the density of the slope, and one that the evidence leaves out
-    exact = logsumexp(height) + np.log(cell) - np.log(2 * np.pi)
+    # the densities of both priors: their scales and powers of 2 pi
+    exact = logsumexp(height) + np.log(cell) - np.log(2 * np.pi) - np.log(INTERCEPT)
     assert posterior.climb(np.zeros(2)).log_evidence == pytest.approx(exact, abs=0.1)
 
 
@@ -235,3 +237,16 @@ def test_intervals_of_rows_elsewhere_are_those_of_rows_in_memory():
 def sample_of_half():
     sample = make_half(400, random_state=0)
     return sample.data, draw(sample.target, np.full(400, 0.5), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(("dataset", "repetition"), [("heart-c", 6), ("vote", 7)])
+def test_a_handful_of_labels_gives_no_part_of_the_posterior_infinite_weight(dataset, repetition):
+    # six and seven labelled rows: all rows may be positive, and the outcome's intercept run away
+    plan = load_plan("ecai2023")
+    first = plan.draws("as_published", [dataset], 1)[0]
+    drawn = labelled_draw(replace(first, repetition=repetition), plan.oracle("as_published"))
+    model = AveragedClassifier().fit(drawn.X[drawn.train], drawn.s)
+    assert model.evidence_["log_evidence"].max() < 0  # a chance, up to the priors' scales
+    assert np.abs(model.mixture_.outcome.coef).max() < 10
+    low, high = model.prevalence_interval()
+    assert high - low > 0.35  # little is known

@@ -8,7 +8,8 @@ features and intercepts at their means,
     gamma_j = v_j / sd_j   gamma_0 = v_0 - mean'gamma
 
 so that one prior, u_j ~ N(0, 1) and v_j ~ N(0, rho^2), suits all units, and X is neither centred
-nor copied for it. v_0 is given.
+nor copied for it. v_0 is given; u_0 ~ N(0, 10^2) keeps a sample that could be all positive, which
+leaves u_0 free to run to infinity, from having all the evidence.
 """
 
 from dataclasses import dataclass
@@ -26,14 +27,16 @@ from doublelogit.solvers import First, Second, trust_region
 
 RADIUS = 10.0  # of first steps: a start is near its maximum, where Newton's step can be trusted
 CONSTANT = 1e-12
+INTERCEPT = 10.0  # prior standard deviation of u_0
 NEAR = 0.01  # gradient of the mean loss times root n: a Newton step from there ends at the top
+EXACT = 1e-9  # gradient from which it does where the posterior is flat
 
 
 @dataclass(frozen=True)
 class Posterior:
     """Minus the log-posterior over n, as an objective of u.
 
-    ``theta = to_theta @ u + offset``; ``precision`` is that of the priors, 0 where they are flat.
+    ``theta = to_theta @ u + offset``; ``precision`` is that of the priors.
     """
 
     likelihood: DoubleLogisticObjective
@@ -70,32 +73,45 @@ class Posterior:
 
     def climb(self, u: Floats) -> "Top":
         """The maximum reached from u; the last step is not looked at, so near does it lead."""
-        tol = NEAR / np.sqrt(self.n)
+        top = self._climb(u, NEAR / np.sqrt(self.n))
+        if top.far:  # where it is flat a small gradient is no sign of the top
+            top = self._climb(u, EXACT)
+        return top
+
+    def _climb(self, u: Floats, tol: float) -> "Top":
         found = trust_region(self, u, tol=tol, max_iter=100, radius=RADIUS)
         assert found.last is not None
         value, grad, hess = found.last
         factor, failed = dpotrf(hess, lower=True)
         if failed or not found.converged:  # a saddle is no place to integrate around
-            return Top(self, found.theta, self.n * hess, -np.inf)
+            return Top(self, found.theta, self.n * hess, -np.inf, 0.0)
         step = -dpotrs(factor, grad, lower=True)[0]
         log_det = 2 * np.log(np.diagonal(factor)).sum() + len(u) * np.log(self.n)
-        log_scales = 0.5 * np.log(self.precision[self.precision > 0]).sum()
+        log_scales = 0.5 * np.log(self.precision).sum()
         evidence = -self.n * (value + 0.5 * grad @ step) + log_scales - 0.5 * log_det
-        return Top(self, found.theta + step, self.n * hess, float(evidence))
+        risen = float(-self.n * grad @ step)
+        return Top(self, found.theta + step, self.n * hess, float(evidence), risen)
 
 
 @dataclass(frozen=True)
 class Top:
     """A maximum of a posterior, and Laplace's approximation there.
 
-    ``log_evidence`` is that of the integral of likelihood times prior over u. Powers of 2 pi of the
-    normal priors and of the integral cancel; those of flat priors are the same for all.
+    ``log_evidence`` is that of the integral of likelihood times prior over u; powers of 2 pi of the
+    priors and of the integral cancel. ``last_step`` is the length of the step that led there, in
+    posterior standard deviations, squared.
     """
 
     posterior: Posterior
     u: Floats
     information: Floats
     log_evidence: float
+    last_step: float
+
+    @property
+    def far(self) -> bool:
+        """Whether the last step was too long to be trusted."""
+        return self.last_step > 0.1
 
     @cached_property
     def covariance(self) -> Floats:
@@ -136,7 +152,7 @@ class Ridge:
     def _precision(self) -> Floats:
         beta = np.ones(self.problem.outcome.size)
         gamma = np.full(self.problem.propensity.size, self.rho)
-        beta[-1] = gamma[-1] = np.inf
+        beta[-1], gamma[-1] = INTERCEPT, np.inf
         return np.concatenate([beta, gamma]) ** -2.0
 
 
