@@ -14,15 +14,25 @@ NEAR = 1.1  # of the best method's error
 
 def beyond(rows: pd.DataFrame, plan: Plan) -> dict[str, str]:
     """Parts of the report's section on AVERAGED."""
-    published, bias = (long(rows[rows["mode"] == mode]) for mode in ("as_published", "bias"))
+    published, bias = (seen(long(rows[rows["mode"] == mode])) for mode in ("as_published", "bias"))
+    repetitions = published.groupby("dataset")["repetition"].nunique()
     error, accuracy = (against_six(published, metric) for metric in (ERROR, ACCURACY))
     return {
+        "averaged_repetitions": f"{repetitions.min()} to {repetitions.max()} repetitions, "
+        f"data sets: {len(repetitions)}; battery: {bias['repetition'].nunique()} repetitions",
         "averaged_won": markdown_table(won(pd.concat([error, accuracy]))),
         "averaged_error": markdown_table(shown(error, published)),
         "averaged_accuracy": markdown_table(shown(accuracy, published)),
         "averaged_few_labels": few_labels(published),
         "averaged_battery": markdown_table(battery(bias, plan)),
     }
+
+
+def seen(cells: pd.DataFrame) -> pd.DataFrame:
+    """The draws that AVERAGED was run on, all methods."""
+    draw = ["dataset", "scenario", "value", "repetition", "metric"]
+    mine = pd.MultiIndex.from_frame(cells.loc[cells["method"] == MINE, draw])
+    return cells[pd.MultiIndex.from_frame(cells[draw]).isin(mine)]
 
 
 def against_six(cells: pd.DataFrame, metric: str) -> pd.DataFrame:
