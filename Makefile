@@ -72,6 +72,7 @@ scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/re
 reproduce: $(VENV)/.dev  ## The paper's experiments: what papers/ecai2023 lacks is run; hours if it is empty
 	$(BIN)/doublelogit reproduce --mode as_published --out papers/ecai2023
 	$(BIN)/doublelogit reproduce --mode as_written --out papers/ecai2023
+	$(BIN)/doublelogit reproduce --mode bias --out papers/ecai2023
 
 sweep: $(VENV)/.dev  ## How near each penalty and stopping rule comes to the printed numbers
 	$(BIN)/doublelogit reproduce --plan papers/ecai2023/sweep.toml --out build/sweep

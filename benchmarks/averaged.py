@@ -26,10 +26,12 @@ from doublelogit import (
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
 )
+from doublelogit.datasets import make_half
 from doublelogit.engines.memory import memory_rows
 from doublelogit.experiments import load_plan
 from doublelogit.experiments.cell import labelled_draw
-from doublelogit.likelihood import sigmoid
+from doublelogit.labelling import DirectedSar
+from doublelogit.labelling import draw as draw_labels
 from doublelogit.methods import Problem, averaged
 
 RESULTS = Path(__file__).parent / "results"
@@ -54,16 +56,11 @@ RIVALS = {
     "EM": EMClassifier(init="naive", tol=0, max_iter=50),
     "JOINT": JointClassifier(),
 }
-DESIGNS = {  # slopes of the class and of the labelling, first six features and last six
-    "disjoint": ((1.0, 0.0), (0.0, 0.6)),
-    "opposed": ((1.0, 0.0), (-0.4, 0.4)),
-    "strong": ((0.6, 0.0), (0.0, 1.0)),
+DESIGNS = {  # slope of the class, on the first six features, and of the labelling, on both halves
+    "disjoint": (1.0, (0.0, 0.6)),
+    "opposed": (1.0, (-0.4, 0.4)),
+    "strong": (0.6, (0.0, 1.0)),
 }
-
-
-def chance(logit):
-    """The logistic function (scipy's does not travel to worker processes from a script)."""
-    return sigmoid(logit).p
 
 
 def errors(X, s, X_test, truth):
@@ -88,12 +85,17 @@ def on_draw(plan, draw):
 
 
 def on_design(name, n, seed):
-    b, g = (np.repeat(slopes, 6) for slopes in DESIGNS[name])
-    rng = np.random.default_rng([FIRST, seed])
-    X = rng.normal(size=(n, 12))
-    y_x, e_x = chance(X @ b - 0.3), chance(X @ g + 0.2)
-    s = ((rng.random(n) < y_x) & (rng.random(n) < e_x)).astype(float)
+    X, s, y_x = sample(name, n, seed)
     return {"design": name, "n": n} | errors(X, s, X, y_x)
+
+
+def sample(name, n, seed):
+    """Features, labels and the true posterior."""
+    slope, labelling = DESIGNS[name]
+    rng = np.random.default_rng([FIRST, seed])
+    half = make_half(n, slope=slope, random_state=rng)
+    mechanism = DirectedSar(tuple(np.repeat(labelling, 6)), 1.0)
+    return half.data, draw_labels(half.target, mechanism.propensity(half.data), rng), half.posterior
 
 
 def left_out(table):

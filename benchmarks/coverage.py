@@ -17,18 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from shared import chance, measured
 from threadpoolctl import threadpool_limits
 
 from doublelogit import JointClassifier, WeakIdentificationWarning, infer
-from doublelogit.likelihood import sigmoid
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
 LEVEL = 0.95
-
-
-def chance(logit):
-    """The logistic function (scipy's does not travel to worker processes from a script)."""
-    return sigmoid(logit).p
 
 
 @dataclass(frozen=True)
@@ -108,27 +103,19 @@ def simulate(design, truth, seed):
                 table = result.summary(LEVEL).values
                 low, high = table[:, 4], table[:, 5]
                 for i, c in enumerate(coefs):
-                    lines.append(measured(f"coefficients, {kind}", low[i], high[i], c))
+                    lines.append(line(f"coefficients, {kind}", low[i], high[i], c))
         warnings.simplefilter("always")
         with warnings.catch_warnings(record=True) as caught:
             delta = result.prevalence(level=LEVEL)
         warned = any(issubclass(w.category, WeakIdentificationWarning) for w in caught)
-        lines.append(measured("prevalence, delta", delta.low, delta.high, pi, warned))
+        lines.append(line("prevalence, delta", delta.low, delta.high, pi, warned))
         low, high = result.profile.interval(LEVEL)
-        lines.append(measured("prevalence, profile", low, high, pi))
+        lines.append(line("prevalence, profile", low, high, pi))
     return lines
 
 
-def measured(what, low, high, truth, warned=False):
-    miss = max(low - truth, truth - high, 0.0)
-    score = high - low + 2 / (1 - LEVEL) * miss
-    return {
-        "interval": what,
-        "covers": miss == 0,
-        "width": high - low,
-        "score": score,
-        "warned": warned,
-    }
+def line(what, low, high, truth, warned=False):
+    return {"interval": what, **measured((low, high), truth, LEVEL), "warned": warned}
 
 
 def main(simulations=1000, *names):

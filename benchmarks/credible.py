@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from shared import measured
 from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier, JointClassifier, infer
@@ -70,14 +71,8 @@ def simulate(design, truth, seed):
         model = AveragedClassifier(**told).fit(**data)
         credible = model.prevalence_interval(LEVEL)
         profile = infer(JointClassifier(**told).fit(**data), **data).profile.interval(LEVEL)
-    return [measured("credible", credible, truth), measured("profile", profile, truth)]
-
-
-def measured(what, interval, truth):
-    low, high = interval
-    miss = max(low - truth, truth - high, 0.0)
-    score = high - low + 2 / (1 - LEVEL) * miss
-    return {"interval": what, "covers": miss == 0, "width": high - low, "score": score}
+    both = {"credible": credible, "profile": profile}
+    return [{"interval": name, **measured(both[name], truth, LEVEL)} for name in both]
 
 
 def main(runs=400):

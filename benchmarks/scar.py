@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from shared import chance
 from threadpoolctl import threadpool_limits
 
 from doublelogit import scar_test
@@ -25,7 +26,6 @@ from doublelogit.inference.scar import (
     likelihood_statistics,
     null_fit,
 )
-from doublelogit.likelihood import sigmoid
 
 RESULTS = Path(__file__).parent / "results" / "scar.csv"
 DRAWS = 39  # under the null, per test: as exact as more, a little less powerful
@@ -35,11 +35,6 @@ DESIGNS = {  # n, beta, label frequency
     "separated": (500, (4.0, 2.0, -1.0), 0.5),
     "few labels": (800, (1.5, -1.0, -1.0), 0.25),
 }
-
-
-def chance(logit):
-    """The logistic function (scipy's does not travel to worker processes from a script)."""
-    return sigmoid(logit).p
 
 
 def sample(name, g, seed):

@@ -152,8 +152,9 @@ def disjoint(X: Floats, y: ArrayLike) -> tuple[float, ...]:
 
 def opposed(X: Floats, y: ArrayLike) -> tuple[float, ...]:
     """Against the class on the half of the columns that tell most of y, and along the others."""
-    against = -_class_slopes(X, y) * (np.array(disjoint(X, y)) == 0)
-    halves = np.array([_as_strong(X, against, 1.0), _as_strong(X, np.array(disjoint(X, y)), 1.0)])
+    others = np.array(disjoint(X, y))
+    against = -_class_slopes(X, y) * (others == 0)
+    halves = np.array([_as_strong(X, against, 1.0), _as_strong(X, others, 1.0)])
     return _as_strong(X, halves.sum(axis=0), _class_strength(X, y))
 
 

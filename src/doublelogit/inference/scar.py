@@ -38,7 +38,7 @@ from doublelogit.methods.start import start
 from doublelogit.solvers import trust_region
 
 LIKELIHOOD = ("lr", "wald")
-WEAK = 100.0
+WEAK = 100.0  # C of the class
 # Penalty of the labelling's slopes, which keeps them on the flat ridge; being stronger than that of
 # the class it also settles which of the two models is which.
 LABELLING = 1.0

@@ -89,8 +89,8 @@ class Posterior:
         log_det = 2 * np.log(np.diagonal(factor)).sum() + len(u) * np.log(self.n)
         log_scales = 0.5 * np.log(self.precision).sum()
         evidence = -self.n * (value + 0.5 * grad @ step) + log_scales - 0.5 * log_det
-        risen = float(-self.n * grad @ step)
-        return Top(self, found.theta + step, self.n * hess, float(evidence), risen)
+        last_step = float(-self.n * grad @ step)
+        return Top(self, found.theta + step, self.n * hess, float(evidence), last_step)
 
 
 @dataclass(frozen=True)
