@@ -31,7 +31,7 @@ def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:
         (
             "chance of a label, positives",
             percent(float(e_x[y == 1].mean())),
-            percent(float(chances.propensity[y == 1].mean())),
+            percent(float(np.average(chances.propensity, weights=chances.positive))),
         ),
         (
             "positives in the first 100",
