@@ -121,7 +121,7 @@ def in_memory():
 @pytest.fixture(scope="module")
 def two_workers():
     """A cluster of two processes; whoever connects to it has lazy inputs computed there."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -338,7 +338,7 @@ def test_quantiles_by_selection_are_those_by_sorting(values, q):
 def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table):
     frame, folder = table
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         scan = scan_parquet(folder, label="s", columns=FEATURES, distributed=True)

@@ -4,7 +4,10 @@ Draws are seeded by their own keys and each is computed with one BLAS thread, so
 order or number of workers gives the same numbers.
 """
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -108,7 +111,25 @@ def work(task: Task) -> Rows:
 
 def _on_this_machine(tasks: list[Task], jobs: int) -> Iterator[Rows]:
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from parallel(delayed(work)(task) for task in tasks)
+    with _deaf_to_interrupts():
+        results = parallel(delayed(work)(task) for task in tasks)
+    yield from results
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C for good: the terminal sends it to them as well.
+
+    Only this process answers it, by stopping them; theirs would be a traceback each.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what becomes of a signal
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _on_dask(tasks: list[Task], address: str) -> Iterator[Rows]:
