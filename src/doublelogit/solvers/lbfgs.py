@@ -14,13 +14,18 @@ def lbfgs(objective: Objective, theta: Floats, *, tol: float, max_iter: int = 10
     """Minimise by SciPy's L-BFGS in variables scaled to unit curvature."""
     scale = objective.scale
     trace: list[float] = []
+    size = np.inf  # of the gradient seen last, in the variables the tolerance is meant for
 
     def scaled(z: Floats) -> tuple[float, Floats]:
+        nonlocal size
         value, grad = objective.first(z / scale)
+        size = largest(grad)
         return value, grad / scale
 
     def watch(intermediate_result: object) -> None:
         trace.append(float(intermediate_result.fun))  # type: ignore[attr-defined]
+        if size <= tol:  # a step ends where the line search looked last
+            raise StopIteration
 
     result = minimize(
         scaled,
@@ -32,7 +37,7 @@ def lbfgs(objective: Objective, theta: Floats, *, tol: float, max_iter: int = 10
             "maxcor": PAIRS,
             "maxiter": max_iter,
             "maxfun": 20 * max_iter,
-            "gtol": tol / float(scale.max()),  # then the unscaled gradient is below tol too
+            "gtol": 0.0,  # in scaled variables this would ask far more of rare features
             "ftol": 0.0,
         },
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from doublelogit._types import Floats
 from doublelogit.solvers.problem import Second
@@ -46,13 +45,22 @@ class Factor:
 
 
 def _inverse(scaled: Floats) -> Floats:
-    factor, failed = dpotrf(scaled, lower=True)
-    if not failed and np.diagonal(factor).min() ** 2 > SINGULAR:
-        lower, _ = dpotri(factor, lower=True)
-        return np.tril(lower) + np.tril(lower, -1).T
+    # by numpy, as the sums over rows: SciPy brings a BLAS of its own, whose threads would wait for
+    # the cores on which numpy's still spin
+    if _definite(scaled):
+        inverse = np.linalg.inv(scaled)
+        return (inverse + inverse.T) / 2
     values, vectors = np.linalg.eigh(scaled)
     keep = values > SINGULAR
     return np.asarray((vectors[:, keep] / values[keep]) @ vectors[:, keep].T)
+
+
+def _definite(scaled: Floats) -> bool:
+    try:
+        factor = np.linalg.cholesky(scaled)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.diagonal(factor).min() ** 2 > SINGULAR)
 
 
 class Solution(NamedTuple):
