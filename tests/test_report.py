@@ -101,6 +101,16 @@ def test_a_method_without_a_likelihood_has_a_report_without_intervals():
     assert "no interval" in render(summary)
 
 
+def test_an_average_is_reported_with_its_credible_intervals():
+    summary = summarise(analysed(method="averaged"))
+    main = summary["prevalence"]["main"]
+    assert main["how"] == "posterior"
+    assert main["low"] < clinic()["sick"].mean() < main["high"]
+    drivers = [term for terms in summary["drivers"].values() for term in terms]
+    assert all(term["low"] < term["odds"] < term["high"] for term in drivers)
+    assert render(summary)
+
+
 def test_ids_are_shown_only_when_asked_for(analysis):
     ids = clinic()["patient"]
     hidden, shown = render(summarise(analysis)), render(summarise(analysis, show_ids=True))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.estimators import AveragedClassifier
 from doublelogit.metrics import label_calibration
 from doublelogit.report import verdict as words
 from doublelogit.report.analysis import LARGE, Analysis, Answer
@@ -220,12 +221,16 @@ def _coefficients(analysis: Analysis) -> list[tuple[str, str, float, Any, Any, A
         summary = analysis.inference.summary()
         rows = zip(summary.terms, summary.values.tolist(), strict=True)
         return [(m, t, v[0], v[4], v[5], v[3]) for (m, t), v in rows]
-    found = []
-    for model, attribute in (("outcome", "coef_"), ("propensity", "propensity_coef_")):
-        coef = getattr(analysis.model.classifier, attribute, None)
-        if coef is not None:
-            pairs = zip(analysis.X.columns, coef[0].tolist(), strict=True)
-            found += [(model, term, value, None, None, None) for term, value in pairs if value]
+    classifier, found = analysis.model.classifier, []
+    for i, (model, name) in enumerate((("outcome", "coef_"), ("propensity", "propensity_coef_"))):
+        coef = getattr(classifier, name, None)
+        if coef is None:
+            continue
+        low = high = [None] * coef.shape[1]
+        if isinstance(classifier, AveragedClassifier):
+            low, high = classifier.coef_interval(0.95)[i, :-1].T.tolist()
+        terms = zip(analysis.X.columns, coef[0].tolist(), low, high, strict=True)
+        found += [(model, term, value, a, b, None) for term, value, a, b in terms if value]
     return found
 
 
