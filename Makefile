@@ -57,8 +57,9 @@ orientation: $(VENV)/.dev  ## Which rule tells class from labelling best; writes
 	$(BIN)/python benchmarks/orientation.py
 	$(BIN)/python benchmarks/swaps.py
 
-averaged: $(VENV)/.dev  ## Which prior AVERAGED should have; writes benchmarks/results
+averaged: $(VENV)/.dev  ## Which prior AVERAGED should have, and what its parts are worth; benchmarks/results
 	$(BIN)/python benchmarks/averaged.py
+	$(BIN)/python benchmarks/ablation.py
 
 credible: $(VENV)/.dev  ## Whether AVERAGED's intervals cover, 400 runs per design; benchmarks/results
 	$(BIN)/python benchmarks/credible.py

@@ -77,11 +77,21 @@ def errors(X, s, X_test, truth):
     return found
 
 
-def on_draw(plan, draw):
+def draws(plan, repetitions):
+    """The draws of the paper's plan that nothing is reported on."""
+    return [
+        replace(draw, repetition=FIRST + k)
+        for draw in plan.draws("as_published", DATASETS, 1)
+        if draw.value in VALUES[draw.scenario.id]
+        for k in range(repetitions)
+    ]
+
+
+def on_draw(plan, draw, measure):
     data = labelled_draw(draw, plan.oracle(draw.mode))
     key = {"dataset": draw.dataset.name, "scenario": draw.scenario.id, "value": draw.value}
     X, test = data.X, data.test
-    return key | errors(X[data.train], data.s, X[test], data.reference[test])
+    return key | measure(X[data.train], data.s, X[test], data.reference[test])
 
 
 def on_design(name, n, seed):
@@ -116,14 +126,9 @@ def left_out(table):
 
 
 def main(repetitions=2):
-    plan, mode = load_plan("ecai2023"), "as_published"
-    draws = [
-        replace(draw, repetition=FIRST + k)
-        for draw in plan.draws(mode, DATASETS, 1)
-        if draw.value in VALUES[draw.scenario.id]
-        for k in range(repetitions)
-    ]
-    rows = pd.DataFrame(Parallel(n_jobs=-1)(delayed(on_draw)(plan, draw) for draw in draws))
+    plan = load_plan("ecai2023")
+    tasks = [delayed(on_draw)(plan, draw, errors) for draw in draws(plan, repetitions)]
+    rows = pd.DataFrame(Parallel(n_jobs=-1)(tasks))
     table = rows.drop(columns="value").groupby(["dataset", "scenario"]).mean()
     table.to_csv(RESULTS / "averaged.csv", float_format="%.4f")
     choice = left_out(table.groupby("dataset").mean())

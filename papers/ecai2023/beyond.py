@@ -1,9 +1,12 @@
 """AVERAGED beside the paper's six methods, and the bias battery, from stored results."""
 
+import matplotlib as mpl
 import pandas as pd
+from matplotlib.figure import Figure
 from verdicts import ACCURACY, ERROR, PRINTED, PU
 
 from doublelogit.experiments import Plan
+from doublelogit.experiments.figures import COLOURS, STYLE, Named
 from doublelogit.experiments.summary import gain, long
 from doublelogit.experiments.tables import markdown_table
 
@@ -55,6 +58,24 @@ def against_six(cells: pd.DataFrame, metric: str) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def gains(rows: pd.DataFrame) -> Named:
+    """Paired differences in error from the best of the six, with their intervals."""
+    lines = against_six(seen(long(rows[rows["mode"] == "as_published"])), ERROR)
+    names = list(dict.fromkeys(lines["dataset"]))[::-1]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(8.4, 0.28 * len(names) + 1.3), layout="constrained")
+        panels = figure.subplots(1, lines["scenario"].nunique(), sharex=True, sharey=True)
+        for axes, (scenario, part) in zip(panels, lines.groupby("scenario"), strict=True):
+            at = [names.index(name) for name in part["dataset"]]
+            axes.axvline(0, color="#000000", lw=0.8)
+            axes.hlines(at, part["low"], part["high"], color=COLOURS[MINE])
+            axes.plot(part["mean"], at, "o", ms=4, color=COLOURS[MINE])
+            axes.set(title=f"scenario {scenario}", yticks=range(len(names)), yticklabels=names)
+            axes.tick_params(left=False)
+    figure.supxlabel("AE of AVERAGED less that of the best of six (left: AVERAGED is better)")
+    return Named("averaged_gains", figure)
 
 
 def printed_best(scenario: int, dataset: str, metric: str) -> float:

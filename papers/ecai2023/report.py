@@ -2,7 +2,7 @@
 
     python papers/ecai2023/report.py claims RESULTS OUT     every claim with our numbers
     python papers/ecai2023/report.py sweep RESULTS OUT      how near each setting comes to print
-    python papers/ecai2023/report.py report RESULTS OUT     REPORT.md from its template
+    python papers/ecai2023/report.py report RESULTS OUT     REPORT.md and its figure
 
 RESULTS is a directory that ``doublelogit reproduce --out`` filled.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from beyond import beyond
+from beyond import beyond, gains
 from verdicts import ACCURACY, ERROR, PRINTED, PU, claims
 
 from doublelogit.experiments import Store, load_plan
@@ -144,6 +144,7 @@ def main(what: str, results: str, out: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if what == "report":
         (folder / "REPORT.md").write_text(report(rows, folder))
+        gains(rows).write(folder / "figures")
         return
     if what == "sweep":
         table = sweep(rows)

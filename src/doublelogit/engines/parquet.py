@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
 
 from doublelogit._types import Column, Floats
@@ -21,10 +22,12 @@ from doublelogit.engines.memory import rows_per_block
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.engines.spool import Spool, Stored, spooled
 from doublelogit.rows import Prepare, plus
+from doublelogit.threads import blas_threads
 
 T = TypeVar("T")
 
 AHEAD = 2  # blocks decoded before they are asked for
+USING = max(cpu_count() // 2, 1)  # threads that work on a block; the other cores decode
 
 
 class ParquetSource:
@@ -137,13 +140,15 @@ class ParquetRows:
         return len(self.blocks.encoding.names)
 
     def total(self, fn: Callable[..., T], *columns: Column) -> T:
-        return reduce(plus, self._map(fn, columns))
+        with blas_threads(USING):
+            return reduce(plus, self._map(fn, columns))
 
     def tally(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, self._map_columns(fn, columns))
 
     def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
-        return spooled(self._map(fn, columns))
+        with blas_threads(USING):
+            return spooled(self._map(fn, columns))
 
     def combine(self, fn: Callable[..., Floats], *columns: Column) -> Column:
         return spooled(self._map_columns(fn, columns))

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from doublelogit.experiments.cell import parameters, run_draw
 from doublelogit.experiments.plan import Draw, Method, Plan
 from doublelogit.experiments.store import KEY, Store
+from doublelogit.threads import blas_threads
 
 Rows = list[dict[str, Any]]
 COMPACT_EVERY = 5000  # draws: seldom enough to cost nothing, often enough to keep segments small
@@ -105,7 +105,7 @@ def current(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
 
 def work(task: Task) -> Rows:
     """One task, with one BLAS thread wherever it runs."""
-    with threadpool_limits(1):
+    with blas_threads(1):
         return run_draw(task.draw, task.methods, task.oracle)
 
 

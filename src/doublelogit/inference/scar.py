@@ -14,7 +14,6 @@ the rows ranked first are no random part of the positives, and these tests rejec
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_X_y
-from threadpoolctl import ThreadpoolController
 
 from doublelogit._types import Floats
 from doublelogit.design import Terms
@@ -36,6 +34,7 @@ from doublelogit.methods import Problem, naive
 from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.start import start
 from doublelogit.solvers import trust_region
+from doublelogit.threads import blas_threads
 
 LIKELIHOOD = ("lr", "wald")
 WEAK = 100.0  # C of the class
@@ -241,14 +240,8 @@ def drawn_statistics(
     s = np.zeros(len(s_x))
     while not 0 < s.sum() < len(s):
         s = (rng.random(len(s_x)) < s_x).astype(np.float64)
-    with _thread_pools().limit(limits=1):
+    with blas_threads(1):
         return likelihood_statistics(X, s, C)
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    # looking for the libraries takes longer than a small fit
-    return ThreadpoolController()
 
 
 def likelihood_statistics(X: Floats, s: Floats, C: float) -> dict[str, float]:
