@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 from averaged import DATASETS, RESULTS, draws, on_draw
 from joblib import Parallel, delayed
-from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from doublelogit import likelihood, link
@@ -37,7 +36,7 @@ def expected(s, known, a, b):
     one, no = np.ones_like(a), np.full_like(a, np.nan)
     labelled = likelihood.double_logistic(one, one, a, b)
     unlabelled = likelihood.double_logistic(np.zeros_like(a), no, a, b)
-    chance = expit(a) * expit(b)
+    chance = likelihood.sigmoid(a).p * likelihood.sigmoid(b).p
     curvature = zip(labelled[3:], unlabelled[3:], strict=True)
     return likelihood.Loss2(*found[:3], *(chance * h + (1 - chance) * g for h, g in curvature))
 

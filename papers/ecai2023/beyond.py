@@ -19,10 +19,11 @@ def beyond(rows: pd.DataFrame, plan: Plan) -> dict[str, str]:
     """Parts of the report's section on AVERAGED."""
     published, bias = (seen(long(rows[rows["mode"] == mode])) for mode in ("as_published", "bias"))
     repetitions = published.groupby("dataset")["repetition"].nunique()
+    counts = ", ".join(f"{k} on {len(sets)}" for k, sets in repetitions.groupby(repetitions))
     error, accuracy = (against_six(published, metric) for metric in (ERROR, ACCURACY))
     return {
-        "averaged_repetitions": f"{repetitions.min()} to {repetitions.max()} repetitions, "
-        f"data sets: {len(repetitions)}; battery: {bias['repetition'].nunique()} repetitions",
+        "averaged_repetitions": f"repetitions: {counts} data sets; "
+        f"battery: {bias['repetition'].nunique()}",
         "averaged_won": markdown_table(won(pd.concat([error, accuracy]))),
         "averaged_error": markdown_table(shown(error, published)),
         "averaged_accuracy": markdown_table(shown(accuracy, published)),
