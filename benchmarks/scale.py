@@ -4,7 +4,7 @@
 
 Every measurement runs in a process of its own and is added to results/scale.csv when it is done;
 what is there already is not run again, so that a run may be stopped and taken up. Then the
-ratios are printed and results/scale.svg is drawn.
+ratios are printed and results/scale.svg is drawn, with a copy in docs.
 """
 
 import argparse
@@ -199,6 +199,8 @@ def draw(results: Results) -> None:
             right.plot(n, [v["peak_mb"] for v in found], style, color=colour)
     left.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds of a fit")
     right.set(xscale="log", yscale="log", xlabel="rows", ylabel="peak memory, MiB")
+    right.set_yticks([250, 500, 1000, 2000, 4000], ["250", "500", "1000", "2000", "4000"])
+    right.minorticks_off()
     right.axhline(1536, color="grey", lw=0.8)
     right.annotate(
         "1.5 GiB", (right.get_xlim()[0], 1536), xytext=(4, 3), textcoords="offset points"
@@ -206,7 +208,8 @@ def draw(results: Results) -> None:
     figure.legend(loc="outside lower center", ncols=4, fontsize=7, frameon=False)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(OUT.with_suffix(".svg"), metadata={"Date": None})
+    for path in (OUT.with_suffix(".svg"), HERE.parent / "docs" / "scale.svg"):
+        figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":
