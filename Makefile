@@ -82,6 +82,7 @@ sweep: $(VENV)/.dev  ## How near each penalty and stopping rule comes to the pri
 report: reproduce  ## papers/ecai2023/REPORT.md and the verdicts on the paper's claims
 	$(BIN)/python papers/ecai2023/report.py claims papers/ecai2023 papers/ecai2023/claims
 	$(BIN)/python papers/ecai2023/report.py report papers/ecai2023 papers/ecai2023
+	cp papers/ecai2023/figures/averaged_gains.png docs/
 
 data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 	$(BIN)/python tools/build_benchmarks.py

@@ -1,6 +1,7 @@
 """AVERAGED: its evidence against integrals, what must not matter, and what it says of itself."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import dask
 import dask.array as da
@@ -36,6 +37,20 @@ def ridge(sample, rho):
     if rho == 0:
         problem = replace(problem, propensity=Terms(sample.X.shape[1], np.array([], dtype=int)))
     return Ridge(problem, standardising(problem), rho)
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])  # posteriors that end near the edge of a first cell
+def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
+    rng = np.random.default_rng([seed, 9, 4000])
+    half = make_half(4000, random_state=rng)
+    s = draw(half.target, np.full(4000, 0.5), rng)
+    found = AveragedClassifier(propensity_features=[]).fit(half.data, s)
+    monkeypatch.setattr(import_module("doublelogit.methods.averaged"), "CELLS", 150)
+    fine = AveragedClassifier(propensity_features=[]).fit(half.data, s)
+    ends = fine.prevalence_interval()
+    width = ends[1] - ends[0]
+    assert found.prevalence_ == pytest.approx(fine.prevalence_, abs=0.02 * width)
+    assert found.prevalence_interval() == pytest.approx(ends, abs=0.03 * width)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.7])

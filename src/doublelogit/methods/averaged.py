@@ -14,7 +14,8 @@ Algorithm::
         heaviest first, and no further than there is evidence:
             u    <- maximum of the posterior with that intercept, from what was found there before
             mass <- Laplace's evidence * prior * width of the cell
-        while a cell holds too much of the mass, cut it into three and look into the new ones
+        while a cell holds too much of the mass, or lies beside a narrower one that holds some, cut
+        it into three and look into the new ones
     y(x) <- mean of sigma(x'beta) over all cells, weighted by mass
 
 Where the sample is large few cells hold all the evidence, and only those are looked into.
@@ -46,6 +47,7 @@ from doublelogit.rows import weighted_mean
 
 CELLS = 6  # of the prevalence, to begin with
 HEAVY = 0.4  # share of a ridge's mass that one cell may hold
+EDGE = 0.02  # share that a cell may hold beside a wider one
 LIGHT = 1e-3  # share of all mass below which a cell is not worth a look, or a place in the mixture
 HOPELESS = 1e-7  # share of all mass of a ridge's likeliest cell that makes the others not worth one
 NARROW = 1e-4  # width of a cell that is cut no further
@@ -77,6 +79,10 @@ class Cell:
     @property
     def middle(self) -> float:
         return (self.low + self.high) / 2
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
 
 
 class Piece(NamedTuple):
@@ -167,24 +173,41 @@ class Search:
         return cells
 
     def _refine(self, look: Look, cells: list[Cell]) -> None:
-        """Cut cells into three while one holds too much of a ridge that matters."""
-        while True:
-            masses = np.array([cell.log_mass for cell in cells])
-            i, ridge = int(np.argmax(masses)), float(logsumexp(masses))
-            heavy, third = cells[i], (cells[i].high - cells[i].low) / 3
-            matters = ridge > self.total + np.log(LIGHT)
-            if not matters or heavy.log_mass < ridge + np.log(HEAVY) or third < NARROW:
-                return
-            a, b = heavy.low + third, heavy.high - third
-            cells[i] = replace(heavy, low=a, high=b, log_mass=heavy.log_mass - np.log(3))
-            below, above = look(replace(heavy, high=a)), look(replace(heavy, low=b))
-            cells[i : i + 1] = [below, cells[i], above]
+        """Cut cells into three until they follow the mass of a ridge that matters."""
+        while (i := self._too_wide(cells)) is not None:
+            cells[i : i + 1] = self._thirds(look, cells[i])
+
+    def _too_wide(self, cells: list[Cell]) -> int | None:
+        """The cell that holds too much, or lies beside a narrower one that holds something.
+
+        The middle of a wide cell says nothing of the mass near its edge, where it may begin.
+        """
+        masses = np.array([cell.log_mass for cell in cells])
+        if logsumexp(masses) < self.total + np.log(LIGHT):
+            return None
+        share = softmax(masses)
+        heaviest = int(np.argmax(share))
+        if share[heaviest] > HEAVY and cells[heaviest].width > 3 * NARROW:
+            return heaviest
+        for i in np.flatnonzero(share > EDGE):
+            for j in (i - 1, i + 1):
+                if 0 <= j < len(cells) and cells[j].width > 2 * cells[i].width:
+                    return int(j)
+        return None
+
+    def _thirds(self, look: Look, cell: Cell) -> list[Cell]:
+        """The cell cut into three, where they are worth a look."""
+        third = cell.width / 3
+        a, b = cell.low + third, cell.high - third
+        middle = replace(cell, low=a, high=b, log_mass=cell.log_mass - np.log(3))
+        middle = look(middle) if cell.top is None else middle
+        return [look(replace(cell, high=a)), middle, look(replace(cell, low=b))]
 
     def _look(self, ridge: Ridge, cell: Cell) -> Cell:
         """The posterior's top at the middle of a cell."""
         intercept = float(logit(self.mean_s / cell.middle))
         top = ridge.slice(intercept).climb(_start(ridge, cell))
-        log_mass = top.log_evidence + np.log(ridge.odds * (cell.high - cell.low))
+        log_mass = top.log_evidence + np.log(ridge.odds * cell.width)
         return replace(cell, u=top.u, top=top, log_mass=log_mass)
 
     def _share(self, cell: Cell) -> float:
