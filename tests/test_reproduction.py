@@ -306,8 +306,10 @@ def test_wrong_options_get_a_sentence(arguments, message, tmp_path):
 def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(path, tmp_path):
     path.write_text(PLAN.replace("first = 3", "first = 200"))
     out = tmp_path / "out"
-    command = [sys.executable, "-c", "from doublelogit.cli import app; app()", "reproduce"]
-    command += ["--plan", str(path), "--out", str(out), "--jobs", "2"]
+    # what a shell runs in the background ignores interrupts, and so would all that it starts
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{listen}; from doublelogit.cli import app; app()"]
+    command += ["reproduce", "--plan", str(path), "--out", str(out), "--jobs", "2"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
