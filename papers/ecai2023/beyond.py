@@ -75,7 +75,8 @@ def gains(rows: pd.DataFrame) -> Named:
             axes.plot(part["mean"], at, "o", ms=4, color=COLOURS[MINE])
             axes.set(title=f"scenario {scenario}", yticks=range(len(names)), yticklabels=names)
             axes.tick_params(left=False)
-    figure.supxlabel("AE of AVERAGED less that of the best of six (left: AVERAGED is better)")
+    label = "AE of AVERAGED less that of the best of six (left: AVERAGED is better)"
+    figure.supxlabel(label, size=8)
     return Named("averaged_gains", figure)
 
 
