@@ -25,7 +25,7 @@ from doublelogit.engines.memory import memory_rows
 from doublelogit.experiments import load_plan
 from doublelogit.experiments.cell import labelled_draw
 from doublelogit.labelling import draw
-from doublelogit.methods import Problem
+from doublelogit.methods import Problem, averaged
 from doublelogit.methods.posterior import INTERCEPT, Ridge, standardising
 from doublelogit.mixture import quantile
 
@@ -146,6 +146,17 @@ def test_intervals_hold_the_means_and_widen_with_the_level(sample):
         model.predict_interval(sample.X, 95)
 
 
+def test_intervals_do_not_lean_towards_labels_at_random():
+    X, _, _, s = biased(500, 1.0, 0.4, seed=1)
+    model = AveragedClassifier().fit(X, s)
+    even = averaged(Problem(memory_rows(X, s)), {0.0: 1.0, 0.7: 1.0}).mixture
+    table = pd.DataFrame(model.evidence_)
+    assert table["even_weight"].sum() == pytest.approx(1)
+    leaning, fair = table[table["rho"] == 0][["weight", "even_weight"]].sum()
+    assert leaning / (1 - leaning) == pytest.approx(10 * fair / (1 - fair))
+    assert model.prevalence_interval() == pytest.approx(even.prevalence_interval(0.9), abs=0.003)
+
+
 def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
     sample = double_logistic_sample(n=300, gamma=(0.0, 0.0, 0.0, 0.0, -3.0))
     with pytest.warns(WeakIdentificationWarning, match="is credible"):
@@ -157,10 +168,10 @@ def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_samp
 
 def test_more_rows_are_a_shorter_interval(double_logistic_sample):
     widths = []
-    for n in (300, 1200, 4800):
-        sample = double_logistic_sample(n=n, gamma=(0.0, 0.0, 0.0, 0.0, 0.0))
-        low, high = AveragedClassifier().fit(sample.X, sample.s).prevalence_interval()
-        widths.append(high - low)
+    for n in (300, 2400, 9600):
+        samples = [double_logistic_sample(n, gamma=(0.0,) * 5, seed=seed) for seed in range(3)]
+        ends = [AveragedClassifier().fit(one.X, one.s).prevalence_interval() for one in samples]
+        widths.append(np.ptp(ends, axis=1).mean())
     assert widths[0] > widths[1] > widths[2]
 
 
@@ -234,7 +245,7 @@ def test_the_posterior_of_the_prevalence_is_drawn():
     low, high = model.prevalence_interval()
     assert f"{low:.2f} to {high:.2f} with 90% credibility" in ax.get_title()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    share = model.evidence_["weight"][model.evidence_["rho"] == 0].sum()
+    share = model.evidence_["even_weight"][model.evidence_["rho"] == 0].sum()
     assert labels[0] == f"labels at random ({share:.0%})"
     other = Figure().subplots()
     assert model.plot_prevalence(other, level=0.5) is other

@@ -54,15 +54,27 @@ class Side:
 class Mixture:
     """Pieces of a posterior: weights, prior scales of the labelling, and both models.
 
-    ``mean_s`` is the share of labelled rows, which ties label frequencies to prevalences.
+    ``mean_s`` is the share of labelled rows, which ties label frequencies to prevalences; ``odds``
+    are those that the prior gives the scale of each piece.
     """
 
     mean_s: float
     weight: Floats
     rho: Floats
+    odds: Floats
     log_evidence: Floats
     outcome: Side
     propensity: Side
+
+    @property
+    def even_weight(self) -> Floats:
+        """Weights under even odds of all scales, by which intervals are made.
+
+        Leaning towards labels at random pays in predictions, whose error is small where the guess
+        is right; whoever asks how sure they are should not be told less than the labels leave open.
+        """
+        weight = self.weight / self.odds
+        return np.asarray(weight / weight.sum())
 
     def moved(self, shift: Floats) -> "Mixture":
         """The mixture for features x, given that for x - shift."""
@@ -86,7 +98,7 @@ class Mixture:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, for example 0.9; got {level}.")
         tails = ((1 - level) / 2, (1 + level) / 2)
-        return np.column_stack([quantile(self.weight, mean, sd, q) for q in tails])
+        return np.column_stack([quantile(self.even_weight, mean, sd, q) for q in tails])
 
     def prevalence_interval(self, level: float) -> tuple[float, float]:
         """Of P(Y=1), which cannot be below the share of labelled rows."""

@@ -52,9 +52,9 @@ class AveragedClassifier(AbstractPUClassifier):
     intercept_, propensity_intercept_ : ndarray of shape (1,)
         Those of the intercepts.
     evidence_ : structured ndarray
-        The pieces of the posterior: weight, log_evidence, prevalence and its standard deviation,
-        and rho, the prior scale of the labelling's slopes (0 is SCAR). A DataFrame takes it as it
-        is.
+        The pieces of the posterior: weight, even_weight (without leaning towards SCAR: that of
+        intervals), log_evidence, prevalence and its standard deviation, and rho, the prior scale
+        of the labelling's slopes (0 is SCAR). A DataFrame takes it as it is.
     mixture_ : Mixture
         The same with the coefficients and covariances of each.
     prevalence_, label_frequency_ : float
@@ -227,6 +227,7 @@ class AveragedClassifier(AbstractPUClassifier):
         mixture, side = self.mixture_, self.mixture_.outcome
         columns = {
             "weight": mixture.weight,
+            "even_weight": mixture.even_weight,
             "log_evidence": mixture.log_evidence,
             "prevalence": side.share,
             "prevalence_sd": side.share_sd,

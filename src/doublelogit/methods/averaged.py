@@ -13,10 +13,11 @@ Algorithm::
         cut (mean S, 1) into cells, as they were left by the rho before; at the middle of each, the
         heaviest first, and no further than there is evidence:
             u    <- maximum of the posterior with that intercept, from what was found there before
-            mass <- Laplace's evidence * prior * width of the cell
+            mass <- Laplace's evidence * width of the cell
         while a cell holds too much of the mass, or lies beside a narrower one that holds some, cut
         it into three and look into the new ones
-    y(x) <- mean of sigma(x'beta) over all cells, weighted by mass
+    y(x) <- mean of sigma(x'beta) over all cells, weighted by mass * odds of rho
+    intervals <- quantiles over all cells, weighted by mass
 
 Where the sample is large few cells hold all the evidence, and only those are looked into.
 
@@ -128,7 +129,7 @@ def _walk(mean_s: float, ridges: list[Ridge], u: Floats) -> list[Piece]:
     for ridge in ridges:
         guide = search.walk(ridge, guide)
     return [
-        Piece(ridge, cell.top, cell.log_mass, cell.low, cell.high)
+        Piece(ridge, cell.top, cell.log_mass + np.log(ridge.odds), cell.low, cell.high)
         for ridge, cells in search.found
         for cell in cells
         if cell.top is not None
@@ -207,7 +208,7 @@ class Search:
         """The posterior's top at the middle of a cell."""
         intercept = float(logit(self.mean_s / cell.middle))
         top = ridge.slice(intercept).climb(_start(ridge, cell))
-        log_mass = top.log_evidence + np.log(ridge.odds * cell.width)
+        log_mass = top.log_evidence + np.log(cell.width)
         return replace(cell, u=top.u, top=top, log_mass=log_mass)
 
     def _share(self, cell: Cell) -> float:
@@ -284,15 +285,13 @@ def _nearer(piece: Piece, u: Floats, other: Floats) -> bool:
 
 
 def _mixed(pieces: list[Piece], mean_s: float) -> PUFit:
-    """The pieces that matter, as a mixture of normals."""
-    weight = softmax([piece.log_mass for piece in pieces])
-    kept = np.flatnonzero(weight >= LIGHT * weight.max())
-    weight = weight[kept] / weight[kept].sum()
-    chosen = [pieces[i] for i in kept]
-    rho = np.array([piece.ridge.rho for piece in chosen])
-    log_evidence = np.array([piece.log_mass for piece in chosen])
-    sides = (_side(chosen, part) for part in ("outcome", "propensity"))
-    mixture = Mixture(mean_s, weight, rho, log_evidence, *sides)
+    """The pieces that matter to predictions or to intervals, as a mixture of normals."""
+    log_mass, odds, rho = np.array([(p.log_mass, p.ridge.odds, p.ridge.rho) for p in pieces]).T
+    shares = softmax([log_mass, log_mass - np.log(odds)], axis=1)
+    kept = np.flatnonzero((shares >= LIGHT * shares.max(axis=1, keepdims=True)).any(axis=0))
+    weight, rho, odds, log_evidence = softmax(log_mass[kept]), rho[kept], odds[kept], log_mass[kept]
+    sides = (_side([pieces[i] for i in kept], part) for part in ("outcome", "propensity"))
+    mixture = Mixture(mean_s, weight, rho, odds, log_evidence, *sides)
     beta, gamma = (weight @ side.coef for side in (mixture.outcome, mixture.propensity))
     climbed = [np.isfinite(piece.log_mass) for piece in pieces]
     return PUFit(beta, gamma, len(climbed), all(climbed), mixture=mixture)
