@@ -26,6 +26,7 @@ from doublelogit.experiments import load_plan
 from doublelogit.experiments.cell import labelled_draw
 from doublelogit.labelling import draw
 from doublelogit.methods import Problem, averaged
+from doublelogit.methods.averaged import MISFIT
 from doublelogit.methods.posterior import INTERCEPT, Ridge, standardising
 from doublelogit.mixture import quantile
 
@@ -149,12 +150,25 @@ def test_intervals_hold_the_means_and_widen_with_the_level(sample):
 def test_intervals_do_not_lean_towards_labels_at_random():
     X, _, _, s = biased(500, 1.0, 0.4, seed=1)
     model = AveragedClassifier().fit(X, s)
-    even = averaged(Problem(memory_rows(X, s)), {0.0: 1.0, 0.7: 1.0}).mixture
-    table = pd.DataFrame(model.evidence_)
-    assert table["even_weight"].sum() == pytest.approx(1)
-    leaning, fair = table[table["rho"] == 0][["weight", "even_weight"]].sum()
-    assert leaning / (1 - leaning) == pytest.approx(10 * fair / (1 - fair))
-    assert model.prevalence_interval() == pytest.approx(even.prevalence_interval(0.9), abs=0.003)
+    even = averaged(Problem(memory_rows(X, s)), {0.0: 1.0, 0.7: 1.0}, misfit=0.0).mixture
+    assert even.even == pytest.approx(even.weight)
+    mine = model.mixture_
+    at_random = [weights[mine.rho == 0].sum() for weights in (mine.weight, mine.even)]
+    assert at_random[1] == pytest.approx(even.weight[even.rho == 0].sum(), abs=1e-3)
+    odds = [share / (1 - share) for share in at_random]
+    assert odds[0] == pytest.approx(10 * np.exp(500 * MISFIT) * odds[1])
+    assert mine.lean == pytest.approx(at_random[0] - at_random[1])
+    assert mine.interval_weight == pytest.approx((mine.weight + mine.even) / 2)
+
+
+def test_where_bias_and_an_ill_fitting_class_look_alike_it_says_so():
+    X, _, y, s = biased(500, 1.0, 0.6, seed=3)
+    with pytest.warns(WeakIdentificationWarning, match="the class is not quite logistic"):
+        model = AveragedClassifier().fit(X, s)
+    told = AveragedClassifier(propensity_features=range(6, 12)).fit(X, s)
+    assert model.mixture_.lean > 0.5 > told.mixture_.lean
+    low, high = model.prevalence_interval()
+    assert low < y.mean() < high
 
 
 def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
@@ -245,7 +259,7 @@ def test_the_posterior_of_the_prevalence_is_drawn():
     low, high = model.prevalence_interval()
     assert f"{low:.2f} to {high:.2f} with 90% credibility" in ax.get_title()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    share = model.evidence_["even_weight"][model.evidence_["rho"] == 0].sum()
+    share = model.evidence_["interval_weight"][model.evidence_["rho"] == 0].sum()
     assert labels[0] == f"labels at random ({share:.0%})"
     other = Figure().subplots()
     assert model.plot_prevalence(other, level=0.5) is other

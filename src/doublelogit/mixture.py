@@ -54,27 +54,31 @@ class Side:
 class Mixture:
     """Pieces of a posterior: weights, prior scales of the labelling, and both models.
 
-    ``mean_s`` is the share of labelled rows, which ties label frequencies to prevalences; ``odds``
-    are those that the prior gives the scale of each piece.
+    ``mean_s`` is the share of labelled rows, which ties label frequencies to prevalences;
+    ``even`` are weights that do not lean towards labels at random.
     """
 
     mean_s: float
     weight: Floats
+    even: Floats
     rho: Floats
-    odds: Floats
     log_evidence: Floats
     outcome: Side
     propensity: Side
 
     @property
-    def even_weight(self) -> Floats:
-        """Weights under even odds of all scales, by which intervals are made.
+    def interval_weight(self) -> Floats:
+        """Weights of intervals: half of what leans towards labels at random, half of what does not.
 
-        Leaning towards labels at random pays in predictions, whose error is small where the guess
-        is right; whoever asks how sure they are should not be told less than the labels leave open.
+        Leaning pays in predictions, whose error is small where the guess is right. Whoever asks how
+        sure they are is to see what follows if it is wrong, too.
         """
-        weight = self.weight / self.odds
-        return np.asarray(weight / weight.sum())
+        return (self.weight + self.even) / 2
+
+    @property
+    def lean(self) -> float:
+        """Weight that labels at random have only for being leant towards."""
+        return float((self.weight - self.even)[self.rho == 0].sum())
 
     def moved(self, shift: Floats) -> "Mixture":
         """The mixture for features x, given that for x - shift."""
@@ -98,7 +102,7 @@ class Mixture:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, for example 0.9; got {level}.")
         tails = ((1 - level) / 2, (1 + level) / 2)
-        return np.column_stack([quantile(self.even_weight, mean, sd, q) for q in tails])
+        return np.column_stack([quantile(self.interval_weight, mean, sd, q) for q in tails])
 
     def prevalence_interval(self, level: float) -> tuple[float, float]:
         """Of P(Y=1), which cannot be below the share of labelled rows."""

@@ -23,6 +23,7 @@ from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.mixture import Mixture, Side
 from doublelogit.rows import Rows
 
+TORN = 0.5  # weight that depends on how much an ill-fitting class may look like bias
 WIDE = 0.5  # a 90% interval of the prevalence that is no answer
 LIMIT = 1e-12  # probabilities of 0 and 1 have no logit
 
@@ -52,9 +53,9 @@ class AveragedClassifier(AbstractPUClassifier):
     intercept_, propensity_intercept_ : ndarray of shape (1,)
         Those of the intercepts.
     evidence_ : structured ndarray
-        The pieces of the posterior: weight, even_weight (without leaning towards SCAR: that of
-        intervals), log_evidence, prevalence and its standard deviation, and rho, the prior scale
-        of the labelling's slopes (0 is SCAR). A DataFrame takes it as it is.
+        The pieces of the posterior: weight, interval_weight (which leans less towards SCAR),
+        log_evidence, prevalence and its standard deviation, and rho, the prior scale of the
+        labelling's slopes (0 is SCAR). A DataFrame takes it as it is.
     mixture_ : Mixture
         The same with the coefficients and covariances of each.
     prevalence_, label_frequency_ : float
@@ -227,7 +228,7 @@ class AveragedClassifier(AbstractPUClassifier):
         mixture, side = self.mixture_, self.mixture_.outcome
         columns = {
             "weight": mixture.weight,
-            "even_weight": mixture.even_weight,
+            "interval_weight": mixture.interval_weight,
             "log_evidence": mixture.log_evidence,
             "prevalence": side.share,
             "prevalence_sd": side.share_sd,
@@ -282,6 +283,16 @@ class AveragedClassifier(AbstractPUClassifier):
         if not result.orientation.clear:
             warnings.warn(unclear(result.orientation), OrientationWarning, stacklevel=3)
         assert result.mixture is not None
+        lean = result.mixture.lean
+        if lean > TORN:
+            warnings.warn(
+                "labels lean on the features, or the class is not quite logistic: these rows do "
+                f"not tell which. Predictions take the latter to be likelier (by {lean:.0%}), "
+                "intervals allow for both. Name propensity_features or audit some rows to learn "
+                "more.",
+                WeakIdentificationWarning,
+                stacklevel=3,
+            )
         low, high = result.mixture.prevalence_interval(0.9)
         if high - low > WIDE:
             warnings.warn(

@@ -23,7 +23,7 @@ def posterior_of_prevalence(mixture: Mixture, ax: Any, level: float) -> Any:
     each = _densities(mixture, x)
     scar = each[:, mixture.rho == 0].sum(axis=1)
     whole = each.sum(axis=1)
-    share = mixture.even_weight[mixture.rho == 0].sum()
+    share = mixture.interval_weight[mixture.rho == 0].sum()
     ax.fill_between(x, scar, color=AT_RANDOM, lw=0, label=f"labels at random ({share:.0%})")
     ax.fill_between(x, scar, whole, color=BIASED, lw=0, label=f"biased labels ({1 - share:.0%})")
     ax.axvline(mixture.mean_s, color=GREY, lw=1.0, ls="--", label="share of labelled rows")
@@ -40,4 +40,4 @@ def _densities(mixture: Mixture, x: Floats) -> Floats:
     side, width = mixture.outcome, x[1] - x[0]
     # a piece narrower than the grid would fall between its points
     spread = np.maximum(side.share_sd, width)
-    return np.asarray(mixture.even_weight * norm.pdf(x[:, None], side.share, spread))
+    return np.asarray(mixture.interval_weight * norm.pdf(x[:, None], side.share, spread))

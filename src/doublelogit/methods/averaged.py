@@ -17,9 +17,11 @@ Algorithm::
         while a cell holds too much of the mass, or lies beside a narrower one that holds some, cut
         it into three and look into the new ones
     y(x) <- mean of sigma(x'beta) over all cells, weighted by mass * odds of rho
-    intervals <- quantiles over all cells, weighted by mass
+    intervals <- quantiles over all cells, weighted half so, half by mass alone
 
-Where the sample is large few cells hold all the evidence, and only those are looked into.
+The odds lean towards SCAR, the more the larger the sample: a class that is not quite logistic looks
+like biased labelling to this model, and gains so much evidence per row. Where the sample is large
+few cells hold all the evidence, and only those are looked into.
 
 Beta and gamma may change places unnoticed, as everywhere. Where nothing tells them apart the class
 is taken to depend on the features more than the labelling does; where something does (named
@@ -56,6 +58,9 @@ NARROW = 1e-4  # width of a cell that is cut no further
 # Scales of the labelling's slopes, SCAR first, and the odds of each: labels at random unless they
 # say otherwise. Scales between these were worse on most data sets (docs/averaged.md).
 RHOS = {0.0: 10.0, 0.7: 1.0}
+# Log-evidence per row that biased labelling may gain though labels are given at random: no class is
+# quite logistic, and where nothing tells it from the labelling its curvature looks like bias.
+MISFIT = 0.007
 STRONG = {1.5: 1.0, 3.0: 1.0}  # more, where something tells the class from the labelling
 # Before any data the labelling varies with the features about so much as a share of the class,
 # within a factor e: what speaks against the exchanged pair where nothing else does.
@@ -99,7 +104,9 @@ class Piece(NamedTuple):
 Look = Callable[[Cell], Cell]
 
 
-def averaged(problem: Problem, rhos: dict[float, float] | None = None) -> PUFit:
+def averaged(
+    problem: Problem, rhos: dict[float, float] | None = None, misfit: float = MISFIT
+) -> PUFit:
     """Weigh the whole posterior, ridge by ridge; ``rhos`` are prior scales with their odds."""
     free = replace(problem, l2=0.0, propensity_l2=0.0)
     if rhos is None:
@@ -107,7 +114,7 @@ def averaged(problem: Problem, rhos: dict[float, float] | None = None) -> PUFit:
     if problem.propensity.size == 1:  # labelling at random is all that was asked for
         rhos = {0.0: 1.0}
     mean_s = weighted_mean(problem.rows, problem.rows.s)
-    ridges = _ridges(free, rhos)
+    ridges = _ridges(free, rhos, misfit if problem.symmetric else 0.0)
     pieces = _walk(mean_s, ridges, np.zeros(problem.outcome.size))
     if problem.symmetric:
         pieces, decided = _by_strength(free, pieces)
@@ -116,10 +123,14 @@ def averaged(problem: Problem, rhos: dict[float, float] | None = None) -> PUFit:
     return replace(_mixed(pieces, mean_s), orientation=decided)
 
 
-def _ridges(problem: Problem, rhos: dict[float, float]) -> list[Ridge]:
+def _ridges(problem: Problem, rhos: dict[float, float], misfit: float) -> list[Ridge]:
     none = Terms(problem.rows.n_features, np.array([], dtype=np.intp))
-    models = {rho: problem if rho > 0 else replace(problem, propensity=none) for rho in rhos}
-    return [Ridge(model, standardising(model), rho, rhos[rho]) for rho, model in models.items()]
+    ridges = []
+    for rho, odds in rhos.items():
+        model = problem if rho > 0 else replace(problem, propensity=none)
+        log_odds = np.log(odds) + (misfit * problem.n if rho == 0 else 0.0)
+        ridges.append(Ridge(model, standardising(model), rho, log_odds))
+    return ridges
 
 
 def _walk(mean_s: float, ridges: list[Ridge], u: Floats) -> list[Piece]:
@@ -129,7 +140,7 @@ def _walk(mean_s: float, ridges: list[Ridge], u: Floats) -> list[Piece]:
     for ridge in ridges:
         guide = search.walk(ridge, guide)
     return [
-        Piece(ridge, cell.top, cell.log_mass + np.log(ridge.odds), cell.low, cell.high)
+        Piece(ridge, cell.top, cell.log_mass + ridge.log_odds, cell.low, cell.high)
         for ridge, cells in search.found
         for cell in cells
         if cell.top is not None
@@ -286,12 +297,13 @@ def _nearer(piece: Piece, u: Floats, other: Floats) -> bool:
 
 def _mixed(pieces: list[Piece], mean_s: float) -> PUFit:
     """The pieces that matter to predictions or to intervals, as a mixture of normals."""
-    log_mass, odds, rho = np.array([(p.log_mass, p.ridge.odds, p.ridge.rho) for p in pieces]).T
-    shares = softmax([log_mass, log_mass - np.log(odds)], axis=1)
+    log_mass, lean, rho = np.array([(p.log_mass, p.ridge.log_odds, p.ridge.rho) for p in pieces]).T
+    shares = softmax([log_mass, log_mass - lean], axis=1)
     kept = np.flatnonzero((shares >= LIGHT * shares.max(axis=1, keepdims=True)).any(axis=0))
-    weight, rho, odds, log_evidence = softmax(log_mass[kept]), rho[kept], odds[kept], log_mass[kept]
+    weight, even = shares[:, kept] / shares[:, kept].sum(axis=1, keepdims=True)
+    rho, log_evidence = rho[kept], log_mass[kept]
     sides = (_side([pieces[i] for i in kept], part) for part in ("outcome", "propensity"))
-    mixture = Mixture(mean_s, weight, rho, odds, log_evidence, *sides)
+    mixture = Mixture(mean_s, weight, even, rho, log_evidence, *sides)
     beta, gamma = (weight @ side.coef for side in (mixture.outcome, mixture.propensity))
     climbed = [np.isfinite(piece.log_mass) for piece in pieces]
     return PUFit(beta, gamma, len(climbed), all(climbed), mixture=mixture)

@@ -134,13 +134,13 @@ class Top:
 class Ridge:
     """The posterior under one prior, along the propensity's intercept.
 
-    ``odds`` are those of this prior against others.
+    ``log_odds`` are those of this prior against others.
     """
 
     problem: Problem
     to_theta: Floats
     rho: float
-    odds: float = 1.0
+    log_odds: float = 0.0
 
     def slice(self, intercept: float) -> Posterior:
         """With the intercept at the features' means held fixed."""
