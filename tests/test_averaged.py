@@ -171,6 +171,20 @@ def test_where_bias_and_an_ill_fitting_class_look_alike_it_says_so():
     assert low < y.mean() < high
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_class_of_two_conditions_is_not_taken_for_biased_labels(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1500, 6))
+    y = rng.random(1500) < expit(1.5 * X[:, :2].sum(axis=1) + 1) * expit(
+        1.5 * X[:, 2:4].sum(axis=1) + 1
+    )
+    s = (y & (rng.random(1500) < 0.5)).astype(int)
+    model = AveragedClassifier().fit(X, s)
+    assert model.prevalence_ == pytest.approx(y.mean(), abs=0.08)
+    credulous = averaged(Problem(memory_rows(X, s)), misfit=0.0).mixture
+    assert credulous.weight @ credulous.outcome.share > y.mean() + 0.09
+
+
 def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
     sample = double_logistic_sample(n=300, gamma=(0.0, 0.0, 0.0, 0.0, -3.0))
     with pytest.warns(WeakIdentificationWarning, match="is credible"):

@@ -283,18 +283,17 @@ class AveragedClassifier(AbstractPUClassifier):
         if not result.orientation.clear:
             warnings.warn(unclear(result.orientation), OrientationWarning, stacklevel=3)
         assert result.mixture is not None
-        lean = result.mixture.lean
-        if lean > TORN:
+        low, high = result.mixture.prevalence_interval(0.9)
+        if result.mixture.lean > TORN:
             warnings.warn(
                 "labels lean on the features, or the class is not quite logistic: these rows do "
-                f"not tell which. Predictions take the latter to be likelier (by {lean:.0%}), "
-                "intervals allow for both. Name propensity_features or audit some rows to learn "
-                "more.",
+                f"not tell which, and anything from {low:.2f} to {high:.2f} is a credible (90%) "
+                "prevalence. Probabilities take labels as given at random; name "
+                "propensity_features or audit some rows to learn more.",
                 WeakIdentificationWarning,
                 stacklevel=3,
             )
-        low, high = result.mixture.prevalence_interval(0.9)
-        if high - low > WIDE:
+        elif high - low > WIDE:
             warnings.warn(
                 f"the labels hardly determine the prevalence: anything from {low:.2f} to "
                 f"{high:.2f} is credible (90%). Probabilities keep to the middle of that; audit "
