@@ -127,7 +127,7 @@ def compared(errors):
     return pd.Series({**means, "best": best, **difference})
 
 
-def main(repetitions=10):
+def main(repetitions=5):
     plan = replace(load_plan("ecai2023"), datasets=(*SECOND, *THIRD))
     methods = [m for m in plan.methods_of(MODE) if not m.beyond or m.name == "AVERAGED"]
     draws = [d for d in plan.draws(MODE, None, repetitions) if d.value in VALUES[d.scenario.id]]
