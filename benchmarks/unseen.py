@@ -29,6 +29,7 @@ from doublelogit.datasets import load_benchmark
 from doublelogit.experiments import load_plan
 from doublelogit.experiments.cell import run_draw
 from doublelogit.experiments.plan import DataSet
+from doublelogit.experiments.summary import gain, long
 
 RESULTS = Path(__file__).parent / "results" / "unseen.csv"
 MODE = "as_published"
@@ -114,17 +115,11 @@ def run(draw, methods, oracle):
         return run_draw(draw, methods, oracle)
 
 
-def compared(errors):
+def compared(cells):
     """Of one data set and scenario: the best of the paper's methods, and AVERAGED's difference."""
-    errors = errors.pivot_table(
-        index=["value", "repetition"], columns="method", values="approximation_error"
-    )
-    means = errors.mean().drop("ORACLE", errors="ignore")
+    means = cells.groupby("method")["score"].mean()
     best = means.drop("AVERAGED").idxmin()
-    gaps = (errors["AVERAGED"] - errors[best]).groupby("repetition").mean()
-    half = 1.96 * gaps.std() / np.sqrt(len(gaps))
-    difference = {"difference": gaps.mean(), "low": gaps.mean() - half, "high": gaps.mean() + half}
-    return pd.Series({**means, "best": best, **difference})
+    return pd.Series({**means, "best": best, **gain(cells, "AVERAGED", best)._asdict()})
 
 
 def main(repetitions=5):
@@ -136,7 +131,9 @@ def main(repetitions=5):
     tasks = (delayed(run)(draw, methods, oracle) for draw in draws)
     found = Parallel(n_jobs=-1, verbose=1)(tasks)
     rows = pd.DataFrame([row for rows in found for row in rows])
-    table = rows.groupby(["dataset", "scenario"], sort=False).apply(compared, include_groups=False)
+    cells = long(rows).query("metric == 'approximation_error'")
+    table = cells.groupby(["dataset", "scenario"], sort=False).apply(compared, include_groups=False)
+    table = table.rename(columns={"mean": "difference"})
     third = table.index.get_level_values("dataset").isin([dataset.name for dataset in THIRD])
     table.insert(0, "group", np.where(third, "third", "second"))
     table.insert(1, "repetitions", repetitions)
