@@ -38,7 +38,7 @@ def expected(s, known, a, b):
     unlabelled = likelihood.double_logistic(np.zeros_like(a), no, a, b)
     chance = likelihood.sigmoid(a).p * likelihood.sigmoid(b).p
     curvature = zip(labelled[3:], unlabelled[3:], strict=True)
-    return likelihood.Loss2(*found[:3], *(chance * h + (1 - chance) * g for h, g in curvature))
+    return likelihood.PairLoss(*found[:3], *(chance * h + (1 - chance) * g for h, g in curvature))
 
 
 def mode(mixture):

@@ -155,7 +155,7 @@ def report(results: Results) -> None:
             print(f"{cell} {n} {engine}{model}: {found['failed']}")
         elif cell == "passes":
             print(f"passes over {int(n):,} rows, as ratios to memory (parquet: + decoding)")
-            for what in ("first", "second"):
+            for what in ("value_grad", "value_grad_hess"):
                 base = found[f"memory: {what}"]
                 for name in ENGINES:
                     whole = base + (found["decoding"] if name == "parquet" else 0.0)

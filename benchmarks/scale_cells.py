@@ -29,7 +29,7 @@ from doublelogit import (
     scan_parquet,
 )
 from doublelogit.engines.memory import memory_rows
-from doublelogit.estimators.sources import as_source
+from doublelogit.estimators.out_of_core import as_source
 from doublelogit.estimators.validation import row_columns
 from doublelogit.methods import Problem
 
@@ -146,13 +146,13 @@ def passes(folder: str, n: int, repeats: int) -> dict[str, float]:
             rows[engine] = as_source(scan(path, engine)).rows(prepare)
         problems = {engine: Problem(r, 1.0, 1.0) for engine, r in rows.items()}
         for problem in problems.values():
-            problem.likelihood.first(theta)
+            problem.likelihood.value_grad(theta)
         found: dict[str, list[float]] = {}
         for _ in range(repeats):
             decoding = found.setdefault("decoding", [])
             decoding.append(timed(lambda: deque(rows["parquet"].blocks, maxlen=0)))
             for engine, problem in problems.items():
-                for what in ("first", "second"):
+                for what in ("value_grad", "value_grad_hess"):
                     fn = getattr(problem.likelihood, what)
                     times = found.setdefault(f"{engine}: {what}", [])
                     times.append(timed(lambda fn=fn: fn(theta)))

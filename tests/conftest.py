@@ -60,12 +60,12 @@ def sample(double_logistic_sample):
 def small_blocks(monkeypatch):
     """Several blocks, pieces and files in a sample that takes no time."""
     from doublelogit import selection
-    from doublelogit.engines import files, memory, parquet, spool
+    from doublelogit.engines import column_buffer, memory, parquet, parquet_files
 
     monkeypatch.setattr(memory, "rows_per_block", lambda *_: 500)
     monkeypatch.setattr(parquet, "rows_per_block", lambda *_: 500)
-    monkeypatch.setattr(files, "PIECE_ROWS", 600)
-    monkeypatch.setattr(spool, "LARGE", 4000)
+    monkeypatch.setattr(parquet_files, "PIECE_ROWS", 600)
+    monkeypatch.setattr(column_buffer, "LARGE", 4000)
     monkeypatch.setattr(selection, "FEW", 50)
 
 

@@ -58,10 +58,10 @@ def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
 def test_derivatives_of_the_posterior(sample, rho):
     posterior = ridge(sample, rho).slice(0.3)
     u = np.random.default_rng(0).normal(size=posterior.to_theta.shape[1]) / 2
-    first, second = posterior.first(u), posterior.second(u)
+    first, second = posterior.value_grad(u), posterior.value_grad_hess(u)
 
     def value(u):
-        return posterior.first(u).value
+        return posterior.value_grad(u).value
 
     np.testing.assert_allclose(first.grad, approx_fprime(u, value, 1e-7), atol=1e-6)
     slopes = approx_fprime(u, posterior.gradient, 1e-7)
@@ -85,7 +85,7 @@ def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
     slopes, intercepts = np.linspace(-1, 4, 81), np.linspace(-2, 3, 81)
     height = np.array(
         [
-            [-posterior.n * posterior.first(np.array([a, b])).value for b in intercepts]
+            [-posterior.n * posterior.value_grad(np.array([a, b])).value for b in intercepts]
             for a in slopes
         ]
     )

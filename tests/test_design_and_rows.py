@@ -76,8 +76,8 @@ def test_blocks_do_not_change_sums_or_columns(stored, block_rows):
     s = (RNG.random(200) < 0.4).astype(float)
     rows = memory_rows(stored, s, block_rows=block_rows)
     coef = RNG.normal(size=5)
-    np.testing.assert_allclose(rows.total(design.sandwich, rows.s), ONES.T @ (s[:, None] * ONES))
-    np.testing.assert_allclose(rows.derive(lambda Z: design.predictor(Z, coef)), ONES @ coef)
+    np.testing.assert_allclose(rows.sum_rows(design.sandwich, rows.s), ONES.T @ (s[:, None] * ONES))
+    np.testing.assert_allclose(rows.map_rows(lambda Z: design.predictor(Z, coef)), ONES @ coef)
     assert weighted_mean(rows, rows.s) == pytest.approx(s.mean())
 
 
@@ -85,7 +85,7 @@ def test_blocks_of_a_sparse_matrix_share_its_memory():
     big = sparse.random_array((5000, 30), density=0.1, format="csr")
     rows = memory_rows(big, np.zeros(5000), block_rows=1000)
     blocks = []
-    rows.total(lambda Z: blocks.append(Z) or 0)
+    rows.sum_rows(lambda Z: blocks.append(Z) or 0)
     assert len(blocks) == 5
     assert all(np.shares_memory(block.data, big.data) for block in blocks)
 
@@ -93,7 +93,7 @@ def test_blocks_of_a_sparse_matrix_share_its_memory():
 def test_single_precision_is_summed_in_double():
     single = X.astype(np.float32)
     rows = memory_rows(single, np.zeros(200), block_rows=64)
-    got = rows.total(design.sandwich, rows.weight)
+    got = rows.sum_rows(design.sandwich, rows.weight)
     wide = np.column_stack([single.astype(np.float64), np.ones(200)])
     np.testing.assert_allclose(got, wide.T @ wide, rtol=1e-14)
 
@@ -104,7 +104,9 @@ def test_restricting_to_rows_with_weight_changes_no_sum():
     rows = memory_rows(X, s)
     few, (target, cut) = rows.restrict(weight, rows.s, weight)
     assert len(target) == np.count_nonzero(weight)
-    np.testing.assert_allclose(few.total(design.sandwich, cut), rows.total(design.sandwich, weight))
+    np.testing.assert_allclose(
+        few.sum_rows(design.sandwich, cut), rows.sum_rows(design.sandwich, weight)
+    )
     same, columns = rows.restrict(np.ones(200), rows.s)
     assert same is rows
     assert columns[0] is rows.s

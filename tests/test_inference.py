@@ -18,8 +18,8 @@ from doublelogit import (
 )
 from doublelogit.exceptions import BootstrapWarning
 from doublelogit.inference import bootstrap
-from doublelogit.inference.binding import bind
 from doublelogit.inference.estimate import check_level
+from doublelogit.inference.fitted_problem import bind
 from doublelogit.inference.profile import profile
 
 FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}
@@ -177,14 +177,14 @@ def test_the_profile_is_the_constrained_maximum(identified):
         return expit(X @ beta[:-1] + beta[-1]).mean() - target
 
     constrained = minimize(
-        lambda t: objective.first(t).value,
+        lambda t: objective.value_grad(t).value,
         fitted.theta,
         jac=objective.gradient,
         constraints={"type": "eq", "fun": gap},
         method="SLSQP",
         options={"ftol": 1e-13, "maxiter": 500},
     )
-    drop = problem.n * (constrained.fun - objective.first(fitted.theta).value)
+    drop = problem.n * (constrained.fun - objective.value_grad(fitted.theta).value)
     assert found.drop[i] == pytest.approx(drop, abs=0.01)
 
 

@@ -186,7 +186,7 @@ def test_acceleration_lets_tm_settle_sooner():
 
 def observed_loss(problem, fit):
     theta = np.concatenate([problem.outcome.take(fit.beta), problem.propensity.take(fit.gamma)])
-    return problem.likelihood.first(theta)
+    return problem.likelihood.value_grad(theta)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -395,4 +395,4 @@ def test_large_p_takes_the_first_order_path(monkeypatch, sample):
     fit = joint(problem, n_starts=1, tol=1e-6)
     assert fit.converged
     assert np.abs(observed_loss(problem, fit).grad).max() <= 1e-6
-    assert fit.trace[-1] < problem.likelihood.first(start(problem, "naive")).value
+    assert fit.trace[-1] < problem.likelihood.value_grad(start(problem, "naive")).value

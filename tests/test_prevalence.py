@@ -13,7 +13,7 @@ from doublelogit import JointClassifier, infer
 from doublelogit.engines.memory import memory_rows
 from doublelogit.link import LINKS
 from doublelogit.methods import Problem
-from doublelogit.methods.belief import FIRST, SECOND, Belief
+from doublelogit.methods.belief import VALUE_GRAD, VALUE_GRAD_HESS, Belief
 from doublelogit.methods.prevalence import label_frequency_at, prevalence_at
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
@@ -38,13 +38,16 @@ def problem(sample, belief):
 def test_derivatives_of_what_is_believed(problem, sample, belief, link):
     theta = np.concatenate([0.5 * sample.beta, sample.gamma])
     objective = replace(problem, link=link).likelihood
-    first, second = FIRST[belief.about](objective, theta), SECOND[belief.about](objective, theta)
+    first, second = (
+        VALUE_GRAD[belief.about](objective, theta),
+        VALUE_GRAD_HESS[belief.about](objective, theta),
+    )
 
     def value(t):
-        return FIRST[belief.about](objective, t).value
+        return VALUE_GRAD[belief.about](objective, t).value
 
     def grad(t):
-        return FIRST[belief.about](objective, t).grad
+        return VALUE_GRAD[belief.about](objective, t).grad
 
     np.testing.assert_allclose(first.grad, approx_fprime(theta, value, 1e-7), rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(second.hess, approx_fprime(theta, grad, 1e-7), rtol=1e-4, atol=1e-6)
@@ -56,10 +59,10 @@ def test_derivatives_of_what_is_believed(problem, sample, belief, link):
 def test_derivatives_of_the_likelihood_with_a_belief(problem, sample, link):
     theta = np.concatenate([0.5 * sample.beta, sample.gamma])
     objective = replace(problem, link=link).likelihood
-    first, second = objective.first(theta), objective.second(theta)
+    first, second = objective.value_grad(theta), objective.value_grad_hess(theta)
 
     def value(t):
-        return objective.first(t).value
+        return objective.value_grad(t).value
 
     np.testing.assert_allclose(first.grad, approx_fprime(theta, value, 1e-7), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(

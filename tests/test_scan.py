@@ -10,7 +10,7 @@ from doublelogit import (
     NaiveClassifier,
     scan_parquet,
 )
-from doublelogit.engines import files, parquet
+from doublelogit.engines import parquet, parquet_files
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 FEATURES = ["a", "b", "c"]
@@ -49,7 +49,7 @@ class TestScan:
 
     def test_a_row_group_that_a_filter_rules_out_is_not_read(self, tmp_path):
         pd.DataFrame({"x": np.arange(100.0)}).to_parquet(tmp_path / "t.parquet", row_group_size=10)
-        opened = files.Files((str(tmp_path / "t.parquet"),), (("x", ">=", 70.0),))
+        opened = parquet_files.Files((str(tmp_path / "t.parquet"),), (("x", ">=", 70.0),))
         groups = [group.id for part in opened.pieces() for group in part.row_groups]
         assert groups == [7, 8, 9]
 
@@ -112,7 +112,7 @@ class TestScan:
         rows = parquet.ParquetSource(scan, None).rows(lambda s, *_: (s, s, s))
         frame[:1000].to_parquet(path)
         with pytest.raises(OSError, match="must stay as they are during a fit"):
-            rows.total(lambda X: X.sum())
+            rows.sum_rows(lambda X: X.sum())
 
     @pytest.mark.parametrize(
         ("value", "message"),

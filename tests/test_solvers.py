@@ -6,7 +6,16 @@ from scipy.optimize import check_grad
 
 from doublelogit.design import Terms
 from doublelogit.objective import LogisticObjective
-from doublelogit.solvers import Adam, Anderson, Factor, First, Second, lbfgs, newton, trust_region
+from doublelogit.solvers import (
+    Adam,
+    Anderson,
+    Factor,
+    ValueGrad,
+    ValueGradHess,
+    lbfgs,
+    newton,
+    trust_region,
+)
 
 
 class Quadratic:
@@ -22,12 +31,12 @@ class Quadratic:
     def gradient(self, theta):
         return self.H @ (theta - self.optimum)
 
-    def first(self, theta):
+    def value_grad(self, theta):
         d = theta - self.optimum
-        return First(0.5 * d @ self.H @ d, self.H @ d)
+        return ValueGrad(0.5 * d @ self.H @ d, self.H @ d)
 
-    def second(self, theta):
-        return Second(*self.first(theta), self.H)
+    def value_grad_hess(self, theta):
+        return ValueGradHess(*self.value_grad(theta), self.H)
 
 
 class Saddle:
@@ -35,15 +44,15 @@ class Saddle:
 
     scale = np.ones(2)
 
-    def first(self, theta):
+    def value_grad(self, theta):
         x, y = theta
-        return First(x**4 / 4 - x**2 / 2 + y**2, np.array([x**3 - x, 2 * y]))
+        return ValueGrad(x**4 / 4 - x**2 / 2 + y**2, np.array([x**3 - x, 2 * y]))
 
     def gradient(self, theta):
-        return self.first(theta).grad
+        return self.value_grad(theta).grad
 
-    def second(self, theta):
-        return Second(*self.first(theta), np.diag([3 * theta[0] ** 2 - 1, 2.0]))
+    def value_grad_hess(self, theta):
+        return ValueGradHess(*self.value_grad(theta), np.diag([3 * theta[0] ** 2 - 1, 2.0]))
 
 
 @pytest.fixture
@@ -67,12 +76,12 @@ def test_solvers_fit_a_logistic_regression(solver, tol, logistic_objective):
     solution = solver(logistic_objective, np.zeros(5), tol=tol)
     assert solution.converged
     assert np.abs(logistic_objective.gradient(solution.theta)).max() <= tol
-    assert solution.value == pytest.approx(logistic_objective.first(solution.theta).value)
+    assert solution.value == pytest.approx(logistic_objective.value_grad(solution.theta).value)
 
 
 def test_newton_needs_no_hessian_near_a_former_solution(logistic_objective, monkeypatch):
     first = newton(logistic_objective, np.zeros(5), tol=1e-10)
-    monkeypatch.setattr(LogisticObjective, "second", None)  # calling it would fail
+    monkeypatch.setattr(LogisticObjective, "value_grad_hess", None)  # calling it would fail
     again = newton(logistic_objective, first.theta + 1e-3, tol=1e-10, factor=first.factor)
     assert again.converged
     np.testing.assert_allclose(again.theta, first.theta, atol=1e-8)
@@ -152,11 +161,14 @@ def test_double_objective_derives_correctly_with_any_terms(double_logistic_sampl
 
 def check_derivatives(objective, theta):
     error = check_grad(
-        lambda t: objective.first(t).value, lambda t: objective.gradient(t), theta, epsilon=1e-6
+        lambda t: objective.value_grad(t).value,
+        lambda t: objective.gradient(t),
+        theta,
+        epsilon=1e-6,
     )
     assert error < 1e-5
-    value, grad, hess = objective.second(theta)
-    assert value == pytest.approx(objective.first(theta).value)
+    value, grad, hess = objective.value_grad_hess(theta)
+    assert value == pytest.approx(objective.value_grad(theta).value)
     np.testing.assert_allclose(grad, objective.gradient(theta), atol=1e-14)
     np.testing.assert_allclose(hess, hess.T, atol=1e-14)
     for j, direction in enumerate(np.eye(len(theta))):

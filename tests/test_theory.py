@@ -47,13 +47,13 @@ def test_lemma_1_the_true_pair_maximises_q(double_logistic_sample):
     sample = double_logistic_sample(n=2000)
     Q = population(sample).likelihood
     truth = np.concatenate([sample.beta, sample.gamma])
-    value, grad = Q.first(truth)
+    value, grad = Q.value_grad(truth)
     assert np.abs(grad).max() < 1e-12
-    swapped = Q.first(np.concatenate([sample.gamma, sample.beta])).value
+    swapped = Q.value_grad(np.concatenate([sample.gamma, sample.beta])).value
     assert swapped == pytest.approx(value, rel=1e-12)
     rng = np.random.default_rng(0)
     for _ in range(50):
-        assert Q.first(truth + 0.3 * rng.normal(size=10)).value > value
+        assert Q.value_grad(truth + 0.3 * rng.normal(size=10)).value > value
 
 
 def test_the_constraint_orders_the_pair():
@@ -126,12 +126,12 @@ def test_w_n_and_r_n_are_concave(sample, seed):
     stratum = (rng.random(1000) < 0.5).astype(float)
     R = LogisticObjective(rows, terms, rows.s, stratum, problem.n, 0.0)
     for objective in (W, R):
-        hess = objective.second(3 * rng.normal(size=5)).hess  # of the negative: convex
+        hess = objective.value_grad_hess(3 * rng.normal(size=5)).hess  # of the negative: convex
         assert np.linalg.eigvalsh(hess)[0] >= -1e-15
 
 
 def test_q_n_is_not_concave(sample):
     Q = sample.problem().likelihood
     rng = np.random.default_rng(0)
-    lowest = [np.linalg.eigvalsh(Q.second(rng.normal(size=10)).hess)[0] for _ in range(20)]
+    lowest = [np.linalg.eigvalsh(Q.value_grad_hess(rng.normal(size=10)).hess)[0] for _ in range(20)]
     assert min(lowest) < -1e-3

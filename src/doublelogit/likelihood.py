@@ -22,7 +22,7 @@ from scipy.special import expit, log_expit
 from doublelogit._types import Floats
 
 
-class Loss1(NamedTuple):
+class PredictorLoss(NamedTuple):
     """Loss of one predictor: value, d/da and d2/da2, each of shape (n,)."""
 
     value: Floats
@@ -30,7 +30,7 @@ class Loss1(NamedTuple):
     h_aa: Floats
 
 
-class Loss2(NamedTuple):
+class PairLoss(NamedTuple):
     """Loss of two predictors: value, gradient and 2 x 2 Hessian, each of shape (n,)."""
 
     value: Floats
@@ -41,7 +41,7 @@ class Loss2(NamedTuple):
     h_bb: Floats
 
 
-class Slopes2(NamedTuple):
+class PairLossGradient(NamedTuple):
     """Loss of two predictors: value and gradient, each of shape (n,)."""
 
     value: Floats
@@ -71,7 +71,7 @@ def sigmoid(a: Floats) -> Sigmoid:
     return Sigmoid(up, down, below, above)
 
 
-def logistic(a: Floats, target: Floats) -> Loss1:
+def logistic(a: Floats, target: Floats) -> PredictorLoss:
     """Log-loss of sigma(a) against a soft target in [0, 1].
 
     A soft target t is the same as two weighted copies of the row, of class 1 with weight t
@@ -80,11 +80,11 @@ def logistic(a: Floats, target: Floats) -> Loss1:
     Implements: W_n (with t = P(Y=1 | x, s)), K and R_n (with t = s), the NAIVE likelihood
     """
     y = sigmoid(a)
-    return Loss1(value=-y.log_not_p - target * a, d_a=y.p - target, h_aa=y.p * y.not_p)
+    return PredictorLoss(value=-y.log_not_p - target * a, d_a=y.p - target, h_aa=y.p * y.not_p)
 
 
 def logistic_slope(a: Floats, target: Floats) -> Floats:
-    """First derivative of :func:`logistic`, for steps that need nothing else."""
+    """ValueGrad derivative of :func:`logistic`, for steps that need nothing else."""
     return np.asarray(expit(a)) - target
 
 
@@ -116,7 +116,7 @@ def log_not_label(a: Floats, log_not_e: Floats) -> Floats:
     return np.minimum(np.logaddexp(y.log_not_p, y.log_p + log_not_e), 0.0)
 
 
-def expected_complete(s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
+def expected_complete(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
     """Log-loss of (Y, S) averaged over Y ~ Bernoulli(t); the weight t stays on the second term.
 
     ``known`` is t where that is given; where it is NaN, t is the E-step's at (a, b).
@@ -125,10 +125,10 @@ def expected_complete(s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2
     """
     y, e = sigmoid(a), sigmoid(b)
     t = np.where(np.isnan(known), positive_given_unlabelled(a, e.log_not_p), known)
-    return Slopes2(-y.log_not_p - t * (a + e.log_not_p + s * b), y.p - t, t * (e.p - s))
+    return PairLossGradient(-y.log_not_p - t * (a + e.log_not_p + s * b), y.p - t, t * (e.p - s))
 
 
-def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
     """Log-loss of what was observed of a row, with its derivatives.
 
     Class unknown: ``-log(1 - ye)``. Class known: ``-log P(Y=known) - known log P(S=s | Y=1)``,
@@ -145,12 +145,12 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
     h_aa = np.where(unknown, d_a * (y.not_p - t), y.p * y.not_p)
     h_ab = np.where(unknown, d_b * not_t, 0.0)
     h_bb = np.where(unknown, d_b * (e.not_p - e.p * not_t), known * e.p * e.not_p)
-    return Loss2(value, d_a, d_b, h_aa, h_ab, h_bb)
+    return PairLoss(value, d_a, d_b, h_aa, h_ab, h_bb)
 
 
 def noisy_double_logistic(
     s: Floats, known: Floats, a: Floats, b: Floats, false_rate: float
-) -> Loss2:
+) -> PairLoss:
     """The same where negatives are labelled too, with a chance: no label is certain.
 
     ``-log(y P(S=s | Y=1) + (1-y) P(S=s | Y=0))``; t is the share of the first term, and missing
@@ -163,7 +163,7 @@ def noisy_double_logistic(
     t = np.where(is_known, known, np.exp(log_1 - together))
     value = np.where(is_known, -t * log_1 - (1 - t) * log_0, -together)
     missing = np.where(is_known, 0.0, t * (1 - t))
-    return Loss2(
+    return PairLoss(
         value,
         d_a=y.p - t,
         d_b=t * (e.p - s),
@@ -173,7 +173,7 @@ def noisy_double_logistic(
     )
 
 
-def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
+def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
     """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
     e = sigmoid(b)
     f = _class_unknown(a, e)
@@ -184,19 +184,19 @@ def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> Sl
     return f
 
 
-def _class_unknown(a: Floats, e: Sigmoid) -> Slopes2:
+def _class_unknown(a: Floats, e: Sigmoid) -> PairLossGradient:
     logit_t = a + e.log_not_p
     s_x = expit(a) * e.p
     value = -np.log1p(-np.minimum(s_x, 0.5))
     large = np.flatnonzero(s_x > 0.5)  # there, by 1 - ye = (1-y) / (1-t)
     value[large] = log_expit(-logit_t[large]) - log_expit(-a[large])
-    return Slopes2(value, d_a=s_x * expit(-logit_t), d_b=e.p * expit(logit_t))
+    return PairLossGradient(value, d_a=s_x * expit(-logit_t), d_b=e.p * expit(logit_t))
 
 
-def _class_known(s: Floats, known: Floats, a: Floats, e: Sigmoid) -> Slopes2:
+def _class_known(s: Floats, known: Floats, a: Floats, e: Sigmoid) -> PairLossGradient:
     """A logistic loss of the class and, of a positive, one of the label."""
     y = sigmoid(a)
-    return Slopes2(
+    return PairLossGradient(
         value=-known * (y.log_p + s * e.log_p + (1 - s) * e.log_not_p) - (1 - known) * y.log_not_p,
         d_a=(1 - known) * y.p - known * y.not_p,
         d_b=known * ((1 - s) * e.p - s * e.not_p),

@@ -16,9 +16,9 @@ from scipy.special import log_ndtr
 
 from doublelogit._types import Floats
 from doublelogit.likelihood import (
-    Loss1,
-    Loss2,
-    Slopes2,
+    PairLoss,
+    PairLossGradient,
+    PredictorLoss,
     double_logistic,
     double_logistic_slopes,
     logistic,
@@ -29,7 +29,7 @@ from doublelogit.likelihood import (
 LOG_ROOT_2PI = 0.5 * np.log(2 * np.pi)
 
 
-class Bent(NamedTuple):
+class LinkDerivatives(NamedTuple):
     """z(a) and its first two derivatives."""
 
     value: Floats
@@ -37,10 +37,10 @@ class Bent(NamedTuple):
     bend: Floats
 
 
-Link = Callable[[Floats], Bent] | None  # None: the logit
+Link = Callable[[Floats], LinkDerivatives] | None  # None: the logit
 
 
-def probit(a: Floats) -> Bent:
+def probit(a: Floats) -> LinkDerivatives:
     """Logit of the normal distribution function.
 
     With the Mills ratios m = phi / Phi(a) and n = phi / Phi(-a): z' = m + n, z'' = z' (n - m - a).
@@ -50,7 +50,7 @@ def probit(a: Floats) -> Bent:
     above, below = log_ndtr(a), log_ndtr(-a)
     log_density = -0.5 * a * a - LOG_ROOT_2PI
     m, n = np.exp(log_density - above), np.exp(log_density - below)
-    return Bent(above - below, m + n, (m + n) * (n - m - a))
+    return LinkDerivatives(above - below, m + n, (m + n) * (n - m - a))
 
 
 LINKS: dict[str, Link] = {"logit": None, "probit": probit}
@@ -61,13 +61,13 @@ def to_logit(link: Link, a: Floats) -> Floats:
     return a if link is None else link(a).value
 
 
-def linked_logistic(link: Link, a: Floats, target: Floats) -> Loss1:
+def linked_logistic(link: Link, a: Floats, target: Floats) -> PredictorLoss:
     """:func:`logistic` of a linked predictor."""
     if link is None:
         return logistic(a, target)
     z = link(a)
     f = logistic(z.value, target)
-    return Loss1(f.value, f.d_a * z.slope, f.h_aa * z.slope**2 + f.d_a * z.bend)
+    return PredictorLoss(f.value, f.d_a * z.slope, f.h_aa * z.slope**2 + f.d_a * z.bend)
 
 
 def linked_logistic_slope(link: Link, a: Floats, target: Floats) -> Floats:
@@ -85,23 +85,23 @@ class Response:
     link: Link = None
     false_rate: float = 0.0
 
-    def slopes(self, s: Floats, known: Floats, a: Floats, b: Floats) -> Slopes2:
+    def slopes(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
         """Loss of what was observed of a row, and its slopes."""
         if self.false_rate > 0:
-            return Slopes2(*self.loss(s, known, a, b)[:3])
+            return PairLossGradient(*self.loss(s, known, a, b)[:3])
         if self.link is None:
             return double_logistic_slopes(s, known, a, b)
         z_a, z_b = self.link(a), self.link(b)
         f = double_logistic_slopes(s, known, z_a.value, z_b.value)
-        return Slopes2(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
+        return PairLossGradient(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
 
-    def loss(self, s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+    def loss(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
         """The same with the Hessian."""
         if self.link is None:
             return self._of_logits(s, known, a, b)
         z_a, z_b = self.link(a), self.link(b)
         f = self._of_logits(s, known, z_a.value, z_b.value)
-        return Loss2(
+        return PairLoss(
             f.value,
             f.d_a * z_a.slope,
             f.d_b * z_b.slope,
@@ -110,7 +110,7 @@ class Response:
             f.h_bb * z_b.slope**2 + f.d_b * z_b.bend,
         )
 
-    def _of_logits(self, s: Floats, known: Floats, a: Floats, b: Floats) -> Loss2:
+    def _of_logits(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
         if self.false_rate > 0:
             return noisy_double_logistic(s, known, a, b, self.false_rate)
         return double_logistic(s, known, a, b)

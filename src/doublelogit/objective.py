@@ -14,10 +14,10 @@ import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import Terms, cross, predictor, pull_back, sandwich, squares
-from doublelogit.likelihood import Loss2, Slopes2
+from doublelogit.likelihood import PairLoss, PairLossGradient
 from doublelogit.link import PLAIN, Link, Response, linked_logistic, linked_logistic_slope
 from doublelogit.rows import Rows
-from doublelogit.solvers import First, Second
+from doublelogit.solvers import ValueGrad, ValueGradHess
 
 
 def ridge(terms: Terms, l2: float, n: float) -> Floats:
@@ -27,7 +27,7 @@ def ridge(terms: Terms, l2: float, n: float) -> Floats:
 
 def curvature_scale(rows: Rows, terms: Terms, n: float, l2: float) -> Floats:
     """Root of ``1/4 diag X'WX / n + ridge``: no logistic loss curves more than a quarter."""
-    bound = 0.25 * terms.take(rows.total(squares, rows.weight)) / n + ridge(terms, l2, n)
+    bound = 0.25 * terms.take(rows.sum_rows(squares, rows.weight)) / n + ridge(terms, l2, n)
     return np.sqrt(np.where(bound > 0, bound, 1.0))
 
 
@@ -40,11 +40,11 @@ class Penalised(Protocol):
     def n(self) -> float: ...
 
 
-def penalised(objective: Penalised, theta: Floats, value: float, grad: Floats) -> First:
+def penalised(objective: Penalised, theta: Floats, value: float, grad: Floats) -> ValueGrad:
     """Sums over rows turned into the mean and the penalty added."""
     pull = objective.ridge * theta
     n = objective.n
-    return First(float(value / n + 0.5 * pull @ theta), grad / n + pull)
+    return ValueGrad(float(value / n + 0.5 * pull @ theta), grad / n + pull)
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,19 @@ class LogisticObjective:
 
     def gradient(self, theta: Floats) -> Floats:
         fn = partial(_logistic_gradient, self.link, self.terms.embed(theta))
-        grad = self.rows.total(fn, self.target, self.weight)
+        grad = self.rows.sum_rows(fn, self.target, self.weight)
         return self.terms.take(grad) / self.n + self.ridge * theta
 
-    def first(self, theta: Floats) -> First:
-        fn = partial(_logistic_first, self.link, self.terms.embed(theta))
-        sums = self.rows.total(fn, self.target, self.weight)
+    def value_grad(self, theta: Floats) -> ValueGrad:
+        fn = partial(_logistic_value_grad, self.link, self.terms.embed(theta))
+        sums = self.rows.sum_rows(fn, self.target, self.weight)
         return penalised(self, theta, sums.value, self.terms.take(sums.grad))
 
-    def second(self, theta: Floats) -> Second:
-        fn = partial(_logistic_second, self.link, self.terms, theta)
-        sums = self.rows.total(fn, self.target, self.weight)
+    def value_grad_hess(self, theta: Floats) -> ValueGradHess:
+        fn = partial(_logistic_value_grad_hess, self.link, self.terms, theta)
+        sums = self.rows.sum_rows(fn, self.target, self.weight)
         first = penalised(self, theta, sums.value, sums.grad)
-        return Second(*first, sums.hess / self.n + np.diag(self.ridge))
+        return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
 
 def _logistic_gradient(
@@ -93,18 +93,20 @@ def _logistic_gradient(
     return pull_back(X, weight * linked_logistic_slope(link, predictor(X, coef), target))
 
 
-def _logistic_first(link: Link, coef: Floats, X: Matrix, target: Floats, weight: Floats) -> First:
+def _logistic_value_grad(
+    link: Link, coef: Floats, X: Matrix, target: Floats, weight: Floats
+) -> ValueGrad:
     f = linked_logistic(link, predictor(X, coef), target)
-    return First(float(weight @ f.value), pull_back(X, weight * f.d_a))
+    return ValueGrad(float(weight @ f.value), pull_back(X, weight * f.d_a))
 
 
-def _logistic_second(
+def _logistic_value_grad_hess(
     link: Link, terms: Terms, theta: Floats, X: Matrix, target: Floats, weight: Floats
-) -> Second:
+) -> ValueGradHess:
     X = terms.select(X)
     f = linked_logistic(link, predictor(X, theta), target)
     grad, hess = pull_back(X, weight * f.d_a), sandwich(X, weight * f.h_aa)
-    return Second(float(weight @ f.value), grad, hess)
+    return ValueGradHess(float(weight @ f.value), grad, hess)
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,9 @@ class DoubleLogisticObjective:
         """(beta, gamma), each as short as its terms."""
         return theta[: self.outcome.size], theta[self.outcome.size :]
 
-    def models(self, theta: Floats) -> "TwoModels":
+    def models(self, theta: Floats) -> "Pair":
         """Both models at theta."""
-        return TwoModels(self.response, self.outcome, self.propensity, *self.split(theta))
+        return Pair(self.response, self.outcome, self.propensity, *self.split(theta))
 
     @cached_property
     def ridge(self) -> Floats:
@@ -155,22 +157,22 @@ class DoubleLogisticObjective:
         return np.concatenate([self.outcome.take(d_beta), self.propensity.take(d_gamma)])
 
     def gradient(self, theta: Floats) -> Floats:
-        return self.first(theta).grad
+        return self.value_grad(theta).grad
 
-    def first(self, theta: Floats) -> First:
+    def value_grad(self, theta: Floats) -> ValueGrad:
         rows = self.rows
-        fn = partial(_double_first, self.response, *self.coefficients(theta))
-        sums = rows.total(fn, rows.s, rows.known, rows.weight)
+        fn = partial(_double_value_grad, self.response, *self.coefficients(theta))
+        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight)
         return penalised(self, theta, sums.value, self.gathered(sums.d_beta, sums.d_gamma))
 
-    def second(self, theta: Floats) -> Second:
-        rows, fn = self.rows, partial(_double_second, self.models(theta))
-        sums = rows.total(fn, rows.s, rows.known, rows.weight)
+    def value_grad_hess(self, theta: Floats) -> ValueGradHess:
+        rows, fn = self.rows, partial(_double_value_grad_hess, self.models(theta))
+        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight)
         first = penalised(self, theta, sums.value, sums.grad)
-        return Second(*first, sums.hess / self.n + np.diag(self.ridge))
+        return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
 
-class FirstOfTwo(NamedTuple):
+class PairGradient(NamedTuple):
     """A sum over rows: its value and the gradient of each model, full-length."""
 
     value: float
@@ -178,16 +180,16 @@ class FirstOfTwo(NamedTuple):
     d_gamma: Floats
 
 
-def pulled_back(X: Matrix, f: Slopes2, weight: Floats) -> FirstOfTwo:
+def pulled_back(X: Matrix, f: PairLossGradient, weight: Floats) -> PairGradient:
     """Weighted sum of a loss of two predictors.
 
     Two products with a vector: BLAS is twice as slow with a matrix of two columns.
     """
     d_beta, d_gamma = pull_back(X, weight * f.d_a), pull_back(X, weight * f.d_b)
-    return FirstOfTwo(float(weight @ f.value), d_beta, d_gamma)
+    return PairGradient(float(weight @ f.value), d_beta, d_gamma)
 
 
-def _double_first(
+def _double_value_grad(
     response: Response,
     beta: Floats,
     gamma: Floats,
@@ -195,13 +197,13 @@ def _double_first(
     s: Floats,
     known: Floats,
     weight: Floats,
-) -> FirstOfTwo:
+) -> PairGradient:
     return pulled_back(
         X, response.slopes(s, known, predictor(X, beta), predictor(X, gamma)), weight
     )
 
 
-class TwoModels(NamedTuple):
+class Pair(NamedTuple):
     """Both models with their coefficients, short: all that a row's loss depends on."""
 
     response: Response
@@ -225,11 +227,11 @@ def four_blocks(Xa: Matrix, Xb: Matrix, h_aa: Floats, h_ab: Floats, h_bb: Floats
     return np.block([[sandwich(Xa, h_aa), mixed], [mixed.T, sandwich(Xb, h_bb)]])
 
 
-def _double_second(
-    models: TwoModels, X: Matrix, s: Floats, known: Floats, weight: Floats
-) -> Second:
+def _double_value_grad_hess(
+    models: Pair, X: Matrix, s: Floats, known: Floats, weight: Floats
+) -> ValueGradHess:
     Xa, Xb = models.features(X)
-    f: Loss2 = models.response.loss(s, known, *models.predictors(Xa, Xb))
+    f: PairLoss = models.response.loss(s, known, *models.predictors(Xa, Xb))
     grad = np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
     hess = four_blocks(Xa, Xb, weight * f.h_aa, weight * f.h_ab, weight * f.h_bb)
-    return Second(float(weight @ f.value), grad, hess)
+    return ValueGradHess(float(weight @ f.value), grad, hess)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from doublelogit import archive
-from doublelogit.estimators import state as classifiers
+from doublelogit.estimators import serialization as classifiers
 from doublelogit.exceptions import ModelFileError
 from doublelogit.tables import model as tables
 

@@ -3,13 +3,14 @@
 A sample is rows: features X, the observed label s, what is known of the class, a weight.
 Methods reach it by these verbs and so run unchanged on every engine:
 
-    total    sum a statistic over the rows        fn(X, *columns) -> anything that adds up
-    tally    the same of columns alone            fn(*columns) -> anything that adds up
-    derive   make a column from X and columns     fn(X, *columns) -> one value per row
-    combine  make a column from columns alone     fn(*columns) -> one value per row
-    collect  bring values to the caller           fn(*columns) -> values of some rows
-    place    make a column of the caller's values
-    restrict set aside the rows with weight       for a fit on a few of them
+    sum_rows     sum a statistic over X and columns    fn(X, *columns) -> anything that adds up
+    sum_columns  sum a statistic over columns alone    fn(*columns) -> anything that adds up
+    map_rows     make a column from X and columns      fn(X, *columns) -> one value per row
+    map_columns  make a column from columns alone      fn(*columns) -> one value per row
+    collect      bring values to the caller            fn(*columns) -> values of some rows
+    scatter      make a column of the caller's values
+    restrict     keep the rows that have weight        for many passes over few rows
+    centred      move the origin of the features
 
 Columns live on the engine, cut like the rows; only statistics travel.
 """
@@ -66,22 +67,22 @@ class Rows(Protocol):
     @property
     def weight(self) -> Column: ...
 
-    def total(self, fn: Callable[..., T], *columns: Column) -> T:
+    def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
         """Sum of ``fn(X, *columns)`` over blocks of rows, added in block order."""
 
-    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
+    def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T:
         """Sum of ``fn(*columns)`` over blocks of rows, in block order, without a look at X."""
 
-    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+    def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Column:
         """A new column, ``fn(X, *columns)`` of every block."""
 
-    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+    def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Column:
         """A new column, ``fn(*columns)``, without a look at X."""
 
     def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         """``fn(*columns)`` of every block, concatenated where the caller is."""
 
-    def place(self, values: NDArray[Any]) -> Column:
+    def scatter(self, values: NDArray[Any]) -> Column:
         """A column of values that the caller has, one per row."""
 
     def restrict(self, weight: Column, *columns: Column) -> "tuple[Rows, tuple[Column, ...]]":
@@ -91,7 +92,7 @@ class Rows(Protocol):
         weight are too few, or too far away, to be worth setting aside.
         """
 
-    def shift(self, centre: Floats) -> "Rows | None":
+    def centred(self, centre: Floats) -> "Rows | None":
         """The rows with ``centre`` subtracted from their features, where that can be done."""
 
 
@@ -119,12 +120,12 @@ class Extremes:
 
 def row_count(rows: Rows) -> int:
     """Number of rows, with weight or without."""
-    return rows.tally(len, rows.weight)
+    return rows.sum_columns(len, rows.weight)
 
 
 def weighted_mean(rows: Rows, column: Column) -> float:
     """Mean of a column under the sample weights."""
-    total, weight = rows.tally(_sum_and_weight, column, rows.weight)
+    total, weight = rows.sum_columns(_sum_and_weight, column, rows.weight)
     return float(total / weight)
 
 

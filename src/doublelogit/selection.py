@@ -35,7 +35,7 @@ def quantile_over(
     to: Callable[[Floats], Floats] = np.asarray,
 ) -> float:
     """:func:`doublelogit.rows.quantile` of ``to(column)``, an increasing function of it."""
-    count, total = rows.tally(_size, weight)
+    count, total = rows.sum_columns(_size, weight)
     if count <= FEW:
         values, weights = rows.collect(_present, column, weight).T
         return quantile(to(values), weights, q)
@@ -68,7 +68,7 @@ def _order_statistic(rows: Rows, column: Column, weight: Column, position: float
     """The smallest value up to which there is more weight than position, or the largest one."""
     here, count = _Range(0, 64, 0.0), FEW + 1
     while count > FEW and here.width > 0:
-        weights, counts = rows.tally(partial(_parts, here), column, weight)
+        weights, counts = rows.sum_columns(partial(_parts, here), column, weight)
         cumulated = here.below + np.cumsum(weights)
         last = int(np.flatnonzero(counts)[-1])
         part = min(int(np.searchsorted(cumulated, position, side="right")), last)

@@ -36,25 +36,25 @@ class DaskRows:
     known: Column
     weight: Column
 
-    def total(self, fn: Callable[..., T], *columns: Column) -> T:
-        return reduce(plus, self._gather("total", fn, columns))
+    def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, self._gather("sum_rows", fn, columns))
 
-    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
-        return reduce(plus, self._gather("tally", fn, columns))
+    def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T:
+        return reduce(plus, self._gather("sum_columns", fn, columns))
 
     def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         return np.concatenate(self._gather("collect", fn, columns))
 
-    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
-        return _persist(self._tasks("derive", fn, columns))
+    def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        return _persist(self._tasks("map_rows", fn, columns))
 
-    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Column:
-        return _persist(self._tasks("combine", fn, columns))
+    def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        return _persist(self._tasks("map_columns", fn, columns))
 
-    def place(self, values: NDArray[Any]) -> Column:
+    def scatter(self, values: NDArray[Any]) -> Column:
         import dask
 
-        sizes = self._gather("tally", len, (self.s,))
+        sizes = self._gather("sum_columns", len, (self.s,))
         pieces = np.split(values, np.cumsum(sizes)[:-1])
         return [dask.delayed(piece) for piece in pieces]
 
@@ -68,10 +68,10 @@ class DaskRows:
         rows = _on_workers(_each(few, 0), self.n_features, self.is_sparse)
         return rows, tuple(_each(few, i + 1) for i in range(len(columns)))
 
-    def shift(self, centre: Floats) -> "DaskRows | None":
+    def centred(self, centre: Floats) -> "DaskRows | None":
         if self.is_sparse:
             return None
-        moved = _persist([_delayed(MemoryRows.shift)(part, centre) for part in self.parts])
+        moved = _persist([_delayed(MemoryRows.centred)(part, centre) for part in self.parts])
         return DaskRows(moved, self.n_features, False, self.s, self.known, self.weight)
 
     def _tasks(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:

@@ -44,23 +44,23 @@ class MemoryRows:
     def n_features(self) -> int:
         return int(self.X.shape[1])
 
-    def total(self, fn: Callable[..., T], *columns: Column) -> T:
+    def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, self._map(fn, columns))
 
-    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
+    def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, (fn(*(c[b] for c in columns)) for b in self._blocks))
 
-    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+    def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         parts = list(self._map(fn, columns))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
+    def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         return fn(*columns)
 
     def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         return fn(*columns)
 
-    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+    def scatter(self, values: NDArray[Any]) -> NDArray[Any]:
         return values
 
     def restrict(self, weight: Floats, *columns: Floats) -> tuple["MemoryRows", tuple[Floats, ...]]:
@@ -71,7 +71,7 @@ class MemoryRows:
         rows = MemoryRows(self.X[inside], s, known, own_weight, self.block_rows)
         return rows, tuple(c[inside] for c in columns)
 
-    def shift(self, centre: Floats) -> "MemoryRows | None":
+    def centred(self, centre: Floats) -> "MemoryRows | None":
         """The rows with another origin, which costs a copy; None where X is sparse."""
         if sparse.issparse(self.X):
             return None

@@ -17,10 +17,10 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 
 from doublelogit._types import Column, Floats
+from doublelogit.engines.column_buffer import ColumnBuffer, StoredRows, buffered
 from doublelogit.engines.encoding import Encoding
 from doublelogit.engines.memory import rows_per_block
 from doublelogit.engines.scan import ParquetScan
-from doublelogit.engines.spool import Spool, Stored, spooled
 from doublelogit.rows import Prepare, plus
 from doublelogit.threads import blas_threads
 
@@ -52,7 +52,7 @@ class ParquetSource:
     def rows(self, prepare: Prepare) -> "ParquetRows":
         scan = self._scan
         # what is told of a row takes five bytes, and eight more only if rows have weights
-        s, known, weight = Spool(np.int8), Spool(np.float32), Spool()
+        s, known, weight = ColumnBuffer(np.int8), ColumnBuffer(np.float32), ColumnBuffer()
         n = 0
         for path, told in scan.told():
             try:
@@ -85,7 +85,7 @@ class Blocks:
     block_rows: int
     n: int
     centre: Floats | None = None
-    store: Stored | NDArray[Any] | None = None
+    store: StoredRows | NDArray[Any] | None = None
 
     @property
     def slices(self) -> list[slice]:
@@ -119,11 +119,11 @@ class Blocks:
     def cached(self, where: bool | Path) -> "Blocks":
         """The blocks, decoded once and kept in a temporary file."""
         dtype = self.scan.dtype
-        spool = Spool(dtype, None if isinstance(where, bool) else where)
+        buffer = ColumnBuffer(dtype, None if isinstance(where, bool) else where)
         blocks = self.scan.blocks(self.encoding, self.block_rows, dtype)
         for X in read_ahead(blocks):
-            spool.append(X)
-        return replace(self, store=spool.finish())
+            buffer.append(X)
+        return replace(self, store=buffer.finish())
 
 
 @dataclass(frozen=True)
@@ -139,24 +139,24 @@ class ParquetRows:
     def n_features(self) -> int:
         return len(self.blocks.encoding.names)
 
-    def total(self, fn: Callable[..., T], *columns: Column) -> T:
+    def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
         with blas_threads(USING):
             return reduce(plus, self._map(fn, columns))
 
-    def tally(self, fn: Callable[..., T], *columns: Column) -> T:
+    def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, self._map_columns(fn, columns))
 
-    def derive(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+    def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Column:
         with blas_threads(USING):
-            return spooled(self._map(fn, columns))
+            return buffered(self._map(fn, columns))
 
-    def combine(self, fn: Callable[..., Floats], *columns: Column) -> Column:
-        return spooled(self._map_columns(fn, columns))
+    def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Column:
+        return buffered(self._map_columns(fn, columns))
 
     def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         return np.concatenate(list(self._map_columns(fn, columns)))
 
-    def place(self, values: NDArray[Any]) -> NDArray[Any]:
+    def scatter(self, values: NDArray[Any]) -> NDArray[Any]:
         return values
 
     def restrict(
@@ -165,7 +165,7 @@ class ParquetRows:
         """All the rows: to read some of a file takes as long as to read it."""
         return self, columns
 
-    def shift(self, centre: Floats) -> "ParquetRows":
+    def centred(self, centre: Floats) -> "ParquetRows":
         """The rows with another origin, subtracted whenever a block is read."""
         return replace(self, blocks=replace(self.blocks, centre=centre))
 

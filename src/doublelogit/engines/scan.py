@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from doublelogit._types import Floats
 from doublelogit.engines.encoding import Encoding, numbers
-from doublelogit.engines.files import Files, found_files, plain
+from doublelogit.engines.parquet_files import Files, found_files, plain
 
 LABEL_BATCH = 2**17  # rows at once of the few columns that are no features
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from doublelogit._types import Floats
 from doublelogit.estimators.base import FEATURES, AbstractPUClassifier
 from doublelogit.estimators.joint import unclear
-from doublelogit.estimators.sources import over_blocks
+from doublelogit.estimators.out_of_core import over_blocks
 from doublelogit.exceptions import OrientationWarning, WeakIdentificationWarning
 from doublelogit.fit import Orientation, PUFit
 from doublelogit.methods import Problem, averaged

@@ -18,7 +18,7 @@ from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor
 from doublelogit.engines.encoding import Encoding
 from doublelogit.engines.memory import MemoryRows, memory_rows
-from doublelogit.estimators.sources import (
+from doublelogit.estimators.out_of_core import (
     as_source,
     expanded,
     is_distant,
@@ -26,7 +26,7 @@ from doublelogit.estimators.sources import (
     over_blocks,
     source_like_fit,
 )
-from doublelogit.estimators.state import save
+from doublelogit.estimators.serialization import save
 from doublelogit.estimators.validation import (
     check_audited,
     check_weighted,
@@ -239,7 +239,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             rows = source_like_fit(self, X, y, sample_weight).rows(
                 partial(row_columns, self.classes_, False)
             )
-            value, n = rows.total(partial(_label_score, nameless(self)), rows.s, rows.weight)
+            value, n = rows.sum_rows(partial(_label_score, nameless(self)), rows.s, rows.weight)
             return float(value / n)
         y = np.asarray(y)
         unknown = np.setdiff1d(y, self.classes_)

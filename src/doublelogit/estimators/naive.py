@@ -70,7 +70,7 @@ class NaiveClassifier(AbstractPUClassifier):
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
         rows = super()._rows(X, y, sample_weight, audited_y)
-        if rows.tally(_known_beyond_labels, rows.s, rows.known):
+        if rows.sum_columns(_known_beyond_labels, rows.s, rows.known):
             raise ValueError(
                 "NaiveClassifier models the label, not the class, so it has no use for audited_y; "
                 "leave it out, or choose a method that models both."

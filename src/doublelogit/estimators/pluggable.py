@@ -14,7 +14,7 @@ from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import AbstractPUClassifier
-from doublelogit.estimators.sources import is_distant, over_blocks
+from doublelogit.estimators.out_of_core import is_distant, over_blocks
 from doublelogit.methods import Problem
 from doublelogit.methods.classifiers import ClassifierModel, positive_logit
 from doublelogit.rows import Rows

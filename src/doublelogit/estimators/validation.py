@@ -107,7 +107,7 @@ def _checked_weight(sample_weight: Any, n: int) -> Floats:
 
 def check_weighted(rows: Rows, classes: NDArray[Any]) -> None:
     """Both kinds of rows must be left when those without weight are put aside."""
-    weights = rows.tally(_weight_by_label, rows.s, rows.weight)
+    weights = rows.sum_columns(_weight_by_label, rows.s, rows.weight)
     for value, name, weight in zip((0, 1), ("unlabelled", "labelled"), weights, strict=True):
         if not weight > 0:
             raise ValueError(
@@ -244,7 +244,7 @@ def _mean_and_sd(name: str, given: Any) -> tuple[float, float]:
 
 def separated(rows: Rows, link: Link, models: list[Floats]) -> bool:
     """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
-    ends = rows.total(partial(_nearest, link, models), rows.s, rows.weight)
+    ends = rows.sum_rows(partial(_nearest, link, models), rows.s, rows.weight)
     return bool(ends.low > ends.high)
 
 

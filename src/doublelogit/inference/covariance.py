@@ -15,9 +15,9 @@ from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import predictor
-from doublelogit.inference.binding import Fitted
+from doublelogit.inference.fitted_problem import Fitted
 from doublelogit.methods.orientation import inverse_information
-from doublelogit.objective import TwoModels, four_blocks
+from doublelogit.objective import Pair, four_blocks
 
 
 def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
@@ -34,7 +34,7 @@ def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
 def meat(fitted: Fitted) -> Floats:
     """Sum of the outer products of the rows' weighted scores."""
     rows = fitted.problem.rows
-    return rows.total(partial(_meat, _models(fitted)), rows.s, rows.known, rows.weight)
+    return rows.sum_rows(partial(_meat, _models(fitted)), rows.s, rows.known, rows.weight)
 
 
 def check_clusters(cluster: Any, n: int) -> None:
@@ -51,7 +51,7 @@ def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
     rows = fitted.problem.rows
     values, codes = np.unique(np.asarray(cluster), return_inverse=True)
     fn = partial(_cluster_scores, _models(fitted), len(values))
-    scores = rows.total(fn, rows.s, rows.known, rows.weight, rows.place(codes))
+    scores = rows.sum_rows(fn, rows.s, rows.known, rows.weight, rows.scatter(codes))
     return scores.T @ scores * (len(values) / (len(values) - 1))
 
 
@@ -65,15 +65,15 @@ def score_along(fitted: Fitted, direction: Floats) -> Column:
     """Slope of every row's weighted log-likelihood along a direction of theta."""
     rows = fitted.problem.rows
     fn = partial(_score_along, _models(fitted), direction)
-    return rows.derive(fn, rows.s, rows.known, rows.weight)
+    return rows.map_rows(fn, rows.s, rows.known, rows.weight)
 
 
-def _models(fitted: Fitted) -> TwoModels:
+def _models(fitted: Fitted) -> Pair:
     return fitted.problem.likelihood.models(fitted.theta)
 
 
 def _slopes(
-    models: TwoModels, X: Matrix, s: Floats, known: Floats, weight: Floats
+    models: Pair, X: Matrix, s: Floats, known: Floats, weight: Floats
 ) -> tuple[Matrix, Matrix, Floats, Floats]:
     """Features of both models and the rows' slopes, weighted."""
     Xa, Xb = models.features(X)
@@ -81,19 +81,19 @@ def _slopes(
     return Xa, Xb, weight * f.d_a, weight * f.d_b
 
 
-def _meat(models: TwoModels, X: Matrix, *columns: Floats) -> Floats:
+def _meat(models: Pair, X: Matrix, *columns: Floats) -> Floats:
     Xa, Xb, d_a, d_b = _slopes(models, X, *columns)
     return four_blocks(Xa, Xb, d_a**2, d_a * d_b, d_b**2)
 
 
-def _score_along(models: TwoModels, direction: Floats, X: Matrix, *columns: Floats) -> Floats:
+def _score_along(models: Pair, direction: Floats, X: Matrix, *columns: Floats) -> Floats:
     Xa, Xb, d_a, d_b = _slopes(models, X, *columns)
     beta, gamma = np.split(direction, [models.outcome.size])
     return -d_a * predictor(Xa, beta) - d_b * predictor(Xb, gamma)
 
 
 def _cluster_scores(
-    models: TwoModels,
+    models: Pair,
     n_clusters: int,
     X: Matrix,
     s: Floats,

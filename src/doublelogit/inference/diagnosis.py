@@ -9,11 +9,11 @@ from scipy.special import expit
 
 from doublelogit._types import Floats
 from doublelogit.fit import Orientation
-from doublelogit.inference.binding import Fitted
+from doublelogit.inference.fitted_problem import Fitted
 from doublelogit.inference.profile import Profile, profile
 from doublelogit.link import Link, to_logit
 from doublelogit.methods.joint import starts
-from doublelogit.methods.prevalence import prevalence_first
+from doublelogit.methods.prevalence import prevalence_value_grad
 from doublelogit.solvers import trust_region
 
 UNITS = 2.0  # log-likelihood units within which a value is said to fit
@@ -184,13 +184,13 @@ def _from_starts(fitted: Fitted, n_starts: int) -> tuple[Floats, Floats]:
         for theta in (fitted.theta, *starts(problem, "naive", n_starts - 1, rng))
     ]
     values = problem.n * np.array([solution.value for solution in found])
-    pis = [prevalence_first(problem.likelihood, solution.theta).value for solution in found]
+    pis = [prevalence_value_grad(problem.likelihood, solution.theta).value for solution in found]
     return values - values.min(), np.array(pis)
 
 
 def _curvature(fitted: Fitted) -> tuple[Floats, list[tuple[str, float]]]:
     """Eigenvalues of the scaled information, and what the flattest direction moves."""
-    hess = fitted.problem.likelihood.second(fitted.theta).hess
+    hess = fitted.problem.likelihood.value_grad_hess(fitted.theta).hess
     diagonal = np.diagonal(hess)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     values, vectors = np.linalg.eigh(hess / np.outer(scale, scale))

@@ -13,10 +13,10 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from doublelogit._types import Floats
-from doublelogit.inference.binding import Fitted
+from doublelogit.inference.fitted_problem import Fitted
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.orientation import inverse_information
-from doublelogit.methods.prevalence import prevalence_at, prevalence_first
+from doublelogit.methods.prevalence import prevalence_at, prevalence_value_grad
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import weighted_mean
 from doublelogit.solvers import trust_region
@@ -55,7 +55,7 @@ def profile(fitted: Fitted, level: float = 0.95) -> Profile:
     mean_s = weighted_mean(problem.rows, problem.rows.s)
     bounds = (prevalence_at(1.0, mean_s, problem.false_label_rate), 1.0)
     enough = FAR * chi2.ppf(level, 1) / 2
-    here = problem.likelihood.first(fitted.theta).value
+    here = problem.likelihood.value_grad(fitted.theta).value
     step = _step(fitted)
     sides = [_walk(problem, fitted.theta, here, s * step, bounds, enough) for s in (-1, 1)]
     centre = [(_prevalence(problem, fitted.theta), 0.0)]
@@ -71,7 +71,7 @@ def profile(fitted: Fitted, level: float = 0.95) -> Profile:
 def _step(fitted: Fitted) -> float:
     """Half a standard error of the logit of the prevalence, within reason."""
     problem = fitted.problem
-    pi = prevalence_first(problem.likelihood, fitted.theta)
+    pi = prevalence_value_grad(problem.likelihood, fitted.theta)
     V = inverse_information(problem, fitted.theta)
     se = float(np.sqrt(pi.grad @ V @ pi.grad)) / (pi.value * (1 - pi.value))
     return float(np.clip(se / 2, 1e-5, STEP))
@@ -98,7 +98,7 @@ def _walk(
         if np.sign(step) * (attained - pi) < abs(target - pi) / 100:
             break  # the likelihood cannot be moved further
         pi = attained
-        drop = problem.n * (problem.likelihood.first(theta).value - top)
+        drop = problem.n * (problem.likelihood.value_grad(theta).value - top)
         points.append((pi, drop))
         if drop > enough:
             break
@@ -106,7 +106,7 @@ def _walk(
 
 
 def _prevalence(problem: Problem, theta: Floats) -> float:
-    return prevalence_first(problem.likelihood, theta).value
+    return prevalence_value_grad(problem.likelihood, theta).value
 
 
 def _crossing(prevalence: Floats, drop: Floats, allowed: float) -> float | None:

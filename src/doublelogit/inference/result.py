@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.base import clone
 
 from doublelogit._types import Column, Floats
-from doublelogit.estimators.sources import is_distant
+from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.exceptions import OrientationWarning, WeakIdentificationWarning
 from doublelogit.inference import shares
-from doublelogit.inference.binding import Fitted, bind
 from doublelogit.inference.bootstrap import bootstrap
 from doublelogit.inference.covariance import check_clusters, covariance
 from doublelogit.inference.diagnosis import Diagnosis, diagnose
 from doublelogit.inference.estimate import Estimate, check_level, of_draws, of_share
+from doublelogit.inference.fitted_problem import Fitted, bind
 from doublelogit.inference.profile import Profile, profile
 from doublelogit.inference.summary import Summary
 from doublelogit.methods.prevalence import label_frequency_at
@@ -113,8 +113,8 @@ class Inference:
         check_level(level)
         problem = self._fitted.problem
         free = replace(problem, l2=0.0, propensity_l2=0.0, beliefs=())
-        value = -problem.n * free.likelihood.first(self._fitted.theta).value
-        n, labelled = row_count(problem.rows), problem.rows.tally(np.sum, problem.rows.s)
+        value = -problem.n * free.likelihood.value_grad(self._fitted.theta).value
+        n, labelled = row_count(problem.rows), problem.rows.sum_columns(np.sum, problem.rows.s)
         heading = (
             f"{type(self.model).__name__}: {n} rows, {int(labelled)} labelled; "
             f"log-likelihood {value:.2f}; {self.kind} covariance"
@@ -200,7 +200,9 @@ class Inference:
             raise TypeError(f"sensitivity to false labels needs a JointClassifier; got {name}.")
         if rates is None:
             rows = self._fitted.problem.rows
-            rates = RATES[1:] if rows.tally(_labelled_negatives, rows.s, rows.known) else RATES
+            rates = (
+                RATES[1:] if rows.sum_columns(_labelled_negatives, rows.s, rows.known) else RATES
+            )
         found = {}
         for rate in rates:
             refitted = clone(self.model).set_params(false_label_rate=float(rate))
@@ -248,7 +250,7 @@ class Inference:
             V = covariance(self._fitted, self.kind, self._cluster)
             variance = found.gradient @ V @ found.gradient + self._summed(found.direct)
             w = shares.weight_inside(rows, inside)
-            total = float(rows.tally(_unlabelled_weight, w, rows.s))
+            total = float(rows.sum_columns(_unlabelled_weight, w, rows.s))
             return of_share(name, found.value, np.sqrt(variance), level, "delta method", total)
         psi, from_beliefs = shares.influence(self._fitted, found)
         se = float(np.sqrt(self._summed(psi) + from_beliefs))
@@ -260,9 +262,9 @@ class Inference:
         if self.kind == "cluster":
             codes = np.unique(np.asarray(self._cluster), return_inverse=True)[1]
             fn = partial(_within, int(codes.max()) + 1)
-            sums = rows.tally(fn, rows.place(codes), psi)
+            sums = rows.sum_columns(fn, rows.scatter(codes), psi)
             return float((sums**2).sum() * len(sums) / (len(sums) - 1))
-        return rows.tally(_counted if self.kind == "observed" else _squared, psi, rows.weight)
+        return rows.sum_columns(_counted if self.kind == "observed" else _squared, psi, rows.weight)
 
     def _bootstrapped(
         self, name: str, share: Any, groups: dict[Any, Floats | None], level: float, options: Any

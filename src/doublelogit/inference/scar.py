@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_X_y
 from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
-from doublelogit.estimators.sources import is_distant
+from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.estimators.validation import encode_labels
 from doublelogit.methods import Problem, naive
 from doublelogit.methods.orientation import inverse_information

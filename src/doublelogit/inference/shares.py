@@ -14,8 +14,8 @@ import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import pull_back
-from doublelogit.inference.binding import Fitted
 from doublelogit.inference.covariance import belief_scores, score_along
+from doublelogit.inference.fitted_problem import Fitted
 from doublelogit.likelihood import positive_given_label
 from doublelogit.link import Link, to_logit
 from doublelogit.methods.orientation import inverse_information
@@ -36,19 +36,19 @@ def weight_inside(rows: Rows, inside: Floats | None) -> Column:
     """Weight of the rows of a group, given by 1 and 0 for each row; None is all rows."""
     if inside is None:
         return rows.weight
-    return rows.combine(np.multiply, rows.weight, rows.place(inside))
+    return rows.map_columns(np.multiply, rows.weight, rows.scatter(inside))
 
 
 def prevalence(fitted: Fitted, inside: Floats | None) -> Share:
     """Mean of y(x) over the rows inside."""
     rows, link = fitted.problem.rows, fitted.problem.link
     w, a = weight_inside(rows, inside), fitted.predictors()[0]
-    n, value, slope = rows.total(partial(_responses, link), w, a)
+    n, value, slope = rows.sum_rows(partial(_responses, link), w, a)
     gradient = np.append(
         fitted.problem.outcome.take(slope) / n, np.zeros(fitted.problem.propensity.size)
     )
     mean = value / n
-    return Share(mean, rows.combine(partial(_about, link, mean, n), w, a), gradient)
+    return Share(mean, rows.map_columns(partial(_about, link, mean, n), w, a), gradient)
 
 
 def _responses(link: Link, X: Matrix, w: Floats, a: Floats) -> tuple[float, float, Floats]:
@@ -64,7 +64,7 @@ def label_frequency(fitted: Fitted, inside: Floats | None) -> Share:
     """Share of positives that are labelled: mean S, less false labels, over mean y(x)."""
     rows, pi = fitted.problem.rows, prevalence(fitted, inside)
     w = weight_inside(rows, inside)
-    n, labelled = rows.tally(_sums, w, rows.s)
+    n, labelled = rows.sum_columns(_sums, w, rows.s)
     mean_s = labelled / n
     false = fitted.problem.false_label_rate
     above = (mean_s - false) / pi.value
@@ -72,7 +72,7 @@ def label_frequency(fitted: Fitted, inside: Floats | None) -> Share:
     def direct(w: Floats, s: Floats, of_pi: Floats) -> Floats:
         return (w * (s - mean_s) / n - above * of_pi) / pi.value
 
-    contributions = rows.combine(direct, w, rows.s, pi.direct)
+    contributions = rows.map_columns(direct, w, rows.s, pi.direct)
     value = label_frequency_at(pi.value, mean_s, false)
     return Share(value, contributions, -above * pi.gradient / pi.value)
 
@@ -87,14 +87,14 @@ def hidden(fitted: Fitted, inside: Floats | None) -> Share:
     ``direct`` is the chance in it: whether a row that is positive with probability t is.
     """
     problem, rows = fitted.problem, fitted.problem.rows
-    w = rows.combine(_unlabelled, weight_inside(rows, inside), rows.s)
+    w = rows.map_columns(_unlabelled, weight_inside(rows, inside), rows.s)
     a, b = fitted.predictors()
     false = problem.false_label_rate
-    t = rows.combine(partial(_positive, problem.link, false), rows.known, a, b)
-    value = rows.tally(np.dot, w, t)
-    by_beta, by_gamma = rows.total(partial(_hidden_slopes, problem.link), w, t, rows.known, a, b)
+    t = rows.map_columns(partial(_positive, problem.link, false), rows.known, a, b)
+    value = rows.sum_columns(np.dot, w, t)
+    by_beta, by_gamma = rows.sum_rows(partial(_hidden_slopes, problem.link), w, t, rows.known, a, b)
     gradient = np.append(problem.outcome.take(by_beta), problem.propensity.take(by_gamma))
-    chance = rows.combine(lambda w, t: w * np.sqrt(t * (1 - t)), w, t)
+    chance = rows.map_columns(lambda w, t: w * np.sqrt(t * (1 - t)), w, t)
     return Share(float(value), chance, gradient)
 
 
@@ -122,7 +122,7 @@ def influence(fitted: Fitted, share: Share) -> tuple[Column, float]:
     pull = inverse_information(fitted.problem, fitted.theta) @ share.gradient
     from_beliefs = sum(float(score @ pull) ** 2 for score in belief_scores(fitted))
     scores = score_along(fitted, pull)
-    return fitted.problem.rows.combine(np.add, share.direct, scores), from_beliefs
+    return fitted.problem.rows.map_columns(np.add, share.direct, scores), from_beliefs
 
 
 def _ratio(slope: Floats, size: Floats) -> Floats:

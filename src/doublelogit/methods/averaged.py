@@ -160,7 +160,7 @@ class Search:
         return [Cell(low, high, u, log_mass=0.0) for low, high in pairwise(edges)]
 
     @property
-    def total(self) -> float:
+    def log_total(self) -> float:
         """Logarithm of all mass."""
         return float(logsumexp([cell.log_mass for _, cells in self.found for cell in cells]))
 
@@ -195,7 +195,7 @@ class Search:
         The middle of a wide cell says nothing of the mass near its edge, where it may begin.
         """
         masses = np.array([cell.log_mass for cell in cells])
-        if logsumexp(masses) < self.total + np.log(LIGHT):
+        if logsumexp(masses) < self.log_total + np.log(LIGHT):
             return None
         share = softmax(masses)
         heaviest = int(np.argmax(share))
@@ -223,7 +223,7 @@ class Search:
         return replace(cell, u=top.u, top=top, log_mass=log_mass)
 
     def _share(self, cell: Cell) -> float:
-        return float(np.exp(cell.log_mass - self.total))
+        return float(np.exp(cell.log_mass - self.log_total))
 
 
 def _start(ridge: Ridge, cell: Cell) -> Floats:
@@ -342,7 +342,7 @@ def _within(pieces: list[Piece], share: Floats) -> Floats:
 def _share(problem: Problem, coef: Floats, covariance: Floats) -> tuple[float, float]:
     """Mean probability over the rows and its standard deviation, that of drawing them included."""
     rows, n = problem.rows, problem.n
-    total, squares, slope = rows.total(partial(_moments, problem.link, coef), rows.weight)
+    total, squares, slope = rows.sum_rows(partial(_moments, problem.link, coef), rows.weight)
     mean, slope = total / n, slope / n
     among_rows = max(squares / n - mean**2, 0.0)  # a constant leaves a rounding error of zero
     return mean, float(np.sqrt(slope @ covariance @ slope + among_rows / n))

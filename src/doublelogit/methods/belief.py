@@ -12,21 +12,21 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.methods.prevalence import (
-    label_frequency_first,
-    label_frequency_second,
-    prevalence_first,
-    prevalence_second,
+    label_frequency_value_grad,
+    label_frequency_value_grad_hess,
+    prevalence_value_grad,
+    prevalence_value_grad_hess,
 )
 from doublelogit.objective import DoubleLogisticObjective
-from doublelogit.solvers import First, Second
+from doublelogit.solvers import ValueGrad, ValueGradHess
 
-FIRST: dict[str, Callable[[DoubleLogisticObjective, Floats], First]] = {
-    "prevalence": prevalence_first,
-    "label frequency": label_frequency_first,
+VALUE_GRAD: dict[str, Callable[[DoubleLogisticObjective, Floats], ValueGrad]] = {
+    "prevalence": prevalence_value_grad,
+    "label frequency": label_frequency_value_grad,
 }
-SECOND: dict[str, Callable[[DoubleLogisticObjective, Floats], Second]] = {
-    "prevalence": prevalence_second,
-    "label frequency": label_frequency_second,
+VALUE_GRAD_HESS: dict[str, Callable[[DoubleLogisticObjective, Floats], ValueGradHess]] = {
+    "prevalence": prevalence_value_grad_hess,
+    "label frequency": label_frequency_value_grad_hess,
 }
 
 
@@ -40,7 +40,7 @@ class Belief:
 
     def score(self, model: DoubleLogisticObjective, theta: Floats) -> Floats:
         """Change of the score of theta when the mean moves by one standard deviation."""
-        return FIRST[self.about](model, theta).grad / self.sd
+        return VALUE_GRAD[self.about](model, theta).grad / self.sd
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,19 @@ class InformedObjective(DoubleLogisticObjective):
 
     beliefs: tuple[Belief, ...] = field(kw_only=True)
 
-    def first(self, theta: Floats) -> First:
-        value, grad = super().first(theta)
+    def value_grad(self, theta: Floats) -> ValueGrad:
+        value, grad = super().value_grad(theta)
         for belief in self.beliefs:
-            q = FIRST[belief.about](self, theta)
+            q = VALUE_GRAD[belief.about](self, theta)
             off, firmness = q.value - belief.mean, 1 / (belief.sd**2 * self.n)
             value, grad = value + 0.5 * firmness * off**2, grad + firmness * off * q.grad
-        return First(value, grad)
+        return ValueGrad(value, grad)
 
-    def second(self, theta: Floats) -> Second:
-        value, grad, hess = super().second(theta)
+    def value_grad_hess(self, theta: Floats) -> ValueGradHess:
+        value, grad, hess = super().value_grad_hess(theta)
         for belief in self.beliefs:
-            q = SECOND[belief.about](self, theta)
+            q = VALUE_GRAD_HESS[belief.about](self, theta)
             off, firmness = q.value - belief.mean, 1 / (belief.sd**2 * self.n)
             value, grad = value + 0.5 * firmness * off**2, grad + firmness * off * q.grad
             hess = hess + firmness * (off * q.hess + np.outer(q.grad, q.grad))
-        return Second(value, grad, hess)
+        return ValueGradHess(value, grad, hess)

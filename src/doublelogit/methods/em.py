@@ -46,7 +46,7 @@ def em(
     outcome, propensity = problem.outcome_model(), problem.propensity_model()
     theta = start(problem, init)
     accelerator = Anderson(memory=8 if accelerate else 0, scale=likelihood.scale)
-    value, grad = likelihood.first(theta)
+    value, grad = likelihood.value_grad(theta)
     trace, fits = [value], [np.inf]
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
@@ -57,14 +57,14 @@ def em(
         fits.append(_round(rows, outcome, propensity))
         image = np.concatenate([outcome.theta, propensity.theta])
         theta = accelerator.next(theta, image, trace[-1])
-        value, grad = likelihood.first(theta)
+        value, grad = likelihood.value_grad(theta)
         trace.append(value)
         if _finished(stopping, tol, grad, fits):
             converged = True
             break
     outcome.theta, propensity.theta = likelihood.split(theta)
     if refit:
-        outcome.fit(rows.combine(_inverse_propensity, rows.s, propensity.predictor()))
+        outcome.fit(rows.map_columns(_inverse_propensity, rows.s, propensity.predictor()))
     by_gradient = tol > 0 and stopping == "gradient"  # which tells the truth of any M-step
     converged = converged and (by_gradient or accurate(outcome, propensity))
     return PUFit(outcome.coef, propensity.coef, n_iter, converged, tuple(trace))
@@ -95,9 +95,9 @@ def em_classifiers(
 def _round(rows: Rows, outcome: Model, propensity: Model) -> float:
     """E-step from the current pair, then both M-step fits; returns W_n reached."""
     a, b = outcome.predictor(), propensity.predictor()
-    t: Column = rows.combine(positive_given_label, rows.known, a, b)
+    t: Column = rows.map_columns(positive_given_label, rows.known, a, b)
     value = outcome.fit(t)
-    propensity.fit(rows.s, rows.combine(np.multiply, rows.weight, t))
+    propensity.fit(rows.s, rows.map_columns(np.multiply, rows.weight, t))
     return value
 
 

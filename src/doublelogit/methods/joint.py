@@ -93,14 +93,14 @@ def mm(
     likelihood = problem.likelihood
     halves = (slice(None, problem.outcome.size), slice(problem.outcome.size, None))
     bounds = [_bound(problem, half) for half in halves]
-    value, grad = likelihood.first(theta)
+    value, grad = likelihood.value_grad(theta)
     trace, converged = [value], tol == 0
     for n_iter in range(1, max_iter + 1):
         for half, bound in zip(halves, bounds, strict=True):
             for _ in range(steps):
                 theta = theta.copy()
                 theta[half] -= bound.solve(grad[half])
-                value, grad = likelihood.first(theta)
+                value, grad = likelihood.value_grad(theta)
         trace.append(value)
         if stationary(grad, tol) if stopping == "gradient" else settled(trace, tol):
             converged = True
@@ -112,7 +112,7 @@ def _bound(problem: Problem, half: slice) -> Factor:
     """``X'WX/4`` and the penalty, factorised: the curvature of the minoriser."""
     rows, likelihood = problem.rows, problem.likelihood
     terms = problem.outcome if half.start is None else problem.propensity
-    gram = rows.total(lambda X, weight: sandwich(terms.select(X), weight / 4), rows.weight)
+    gram = rows.sum_rows(lambda X, weight: sandwich(terms.select(X), weight / 4), rows.weight)
     return Factor.of(gram / problem.n + np.diag(likelihood.ridge[half]))
 
 

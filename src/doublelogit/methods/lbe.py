@@ -22,8 +22,8 @@ from doublelogit.fit import PUFit
 from doublelogit.likelihood import expected_complete, positive_given_label
 from doublelogit.methods.problem import Problem, full
 from doublelogit.methods.start import start
-from doublelogit.objective import FirstOfTwo, penalised, pulled_back
-from doublelogit.solvers import Adam, First, settled, stationary
+from doublelogit.objective import PairGradient, penalised, pulled_back
+from doublelogit.solvers import Adam, ValueGrad, settled, stationary
 
 
 def lbe(
@@ -51,7 +51,7 @@ def lbe(
             converged = True
             break
         if steps > 1:
-            q = rows.derive(partial(_e_step, *likelihood.coefficients(theta)), rows.known)
+            q = rows.map_rows(partial(_e_step, *likelihood.coefficients(theta)), rows.known)
         for step in range(steps):
             if step > 0:
                 grad = _criterion(problem, theta, q).grad
@@ -88,14 +88,14 @@ def _e_step(beta: Floats, gamma: Floats, X: Matrix, known: Floats) -> Floats:
     return positive_given_label(known, predictor(X, beta), predictor(X, gamma))
 
 
-def _criterion(problem: Problem, theta: Floats, q: Column) -> First:
+def _criterion(problem: Problem, theta: Floats, q: Column) -> ValueGrad:
     """The M-step's criterion and its gradient, given q; where q is NaN the E-step is made here."""
     rows, likelihood = problem.rows, problem.likelihood
-    sums = rows.total(partial(_sums, *likelihood.coefficients(theta)), rows.s, q, rows.weight)
+    sums = rows.sum_rows(partial(_sums, *likelihood.coefficients(theta)), rows.s, q, rows.weight)
     return penalised(likelihood, theta, sums.value, likelihood.gathered(sums.d_beta, sums.d_gamma))
 
 
 def _sums(
     beta: Floats, gamma: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats
-) -> FirstOfTwo:
+) -> PairGradient:
     return pulled_back(X, expected_complete(s, q, predictor(X, beta), predictor(X, gamma)), weight)

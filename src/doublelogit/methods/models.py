@@ -51,7 +51,7 @@ class LogisticModel:
     @cached_property
     def _metric(self) -> Floats:
         """Mean of xx': how far a step of the coefficients moves the predictors."""
-        return self.rows.total(partial(_gram, self.terms), self.rows.weight) / self.n
+        return self.rows.sum_rows(partial(_gram, self.terms), self.rows.weight) / self.n
 
     @property
     def coef(self) -> Floats:
@@ -85,7 +85,7 @@ class LogisticModel:
         return solution
 
     def predictor(self) -> Column:
-        return self.rows.derive(partial(_logit, self.link, self.coef))
+        return self.rows.map_rows(partial(_logit, self.link, self.coef))
 
 
 def _logit(link: Link, coef: Floats, X: Matrix) -> Floats:

@@ -108,7 +108,9 @@ def strength_gap(problem: Problem, theta: Floats) -> float:
     """How much stronger the first model is than the second, in standard errors."""
     k = problem.outcome.size
     rows, terms = problem.rows, problem.outcome
-    gram = rows.total(lambda X, weight: sandwich(terms.select(X), weight), rows.weight) / problem.n
+    gram = (
+        rows.sum_rows(lambda X, weight: sandwich(terms.select(X), weight), rows.weight) / problem.n
+    )
     mean = gram[-1, :-1]
     spread = gram[:-1, :-1] - np.outer(mean, mean)
     # D = b'Sb - g'Sg as a quadratic form of theta, which is normal with covariance V about the
@@ -124,14 +126,14 @@ def strength_gap(problem: Problem, theta: Floats) -> float:
 def variation(problem: Problem, coef: Floats) -> float:
     """Variance of a model's predictor over the rows."""
     rows = problem.rows
-    a = rows.derive(partial(predictor, coef=coef))
+    a = rows.map_rows(partial(predictor, coef=coef))
     mean = weighted_mean(rows, a)
-    return weighted_mean(rows, rows.combine(lambda a: (a - mean) ** 2, a))
+    return weighted_mean(rows, rows.map_columns(lambda a: (a - mean) ** 2, a))
 
 
 def inverse_information(problem: Problem, theta: Floats) -> Floats:
     """Inverse of the observed information; directions without information have a large variance."""
-    information = problem.n * problem.likelihood.second(theta).hess
+    information = problem.n * problem.likelihood.value_grad_hess(theta).hess
     diagonal = np.diagonal(information)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))  # units of features must not matter
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))

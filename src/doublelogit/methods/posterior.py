@@ -23,7 +23,7 @@ from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.methods.problem import Problem
 from doublelogit.objective import DoubleLogisticObjective
-from doublelogit.solvers import First, Second, trust_region
+from doublelogit.solvers import ValueGrad, ValueGradHess, trust_region
 
 RADIUS = 10.0  # of first steps: a start is near its maximum, where Newton's step can be trusted
 CONSTANT = 1e-12
@@ -58,18 +58,18 @@ class Posterior:
         return np.asarray(self.to_theta @ u + self.offset)
 
     def gradient(self, u: Floats) -> Floats:
-        return self.first(u).grad
+        return self.value_grad(u).grad
 
-    def first(self, u: Floats) -> First:
-        value, grad = self.likelihood.first(self.theta(u))
+    def value_grad(self, u: Floats) -> ValueGrad:
+        value, grad = self.likelihood.value_grad(self.theta(u))
         pull = self.precision * u / self.n
-        return First(value + 0.5 * float(pull @ u), self.to_theta.T @ grad + pull)
+        return ValueGrad(value + 0.5 * float(pull @ u), self.to_theta.T @ grad + pull)
 
-    def second(self, u: Floats) -> Second:
-        value, grad, hess = self.likelihood.second(self.theta(u))
+    def value_grad_hess(self, u: Floats) -> ValueGradHess:
+        value, grad, hess = self.likelihood.value_grad_hess(self.theta(u))
         pull = self.precision * u / self.n
         hess = self.to_theta.T @ hess @ self.to_theta + np.diag(self.precision / self.n)
-        return Second(value + 0.5 * float(pull @ u), self.to_theta.T @ grad + pull, hess)
+        return ValueGradHess(value + 0.5 * float(pull @ u), self.to_theta.T @ grad + pull, hess)
 
     def climb(self, u: Floats) -> "Top":
         """The maximum reached from u; the last step is not looked at, so near does it lead."""

@@ -46,7 +46,7 @@ class Problem:
     @cached_property
     def n(self) -> float:
         """Total weight of the rows."""
-        return float(self.rows.tally(np.sum, self.rows.weight))
+        return float(self.rows.sum_columns(np.sum, self.rows.weight))
 
     @property
     def label(self) -> Terms:
@@ -90,18 +90,18 @@ class Problem:
     @cached_property
     def centre(self) -> Floats:
         """Mean of each column."""
-        return self.rows.total(pull_back, self.rows.weight)[:-1] / self.n
+        return self.rows.sum_rows(pull_back, self.rows.weight)[:-1] / self.n
 
     @cached_property
     def spread(self) -> Floats:
         """Standard deviation of each column."""
         fn = partial(squares_about, centre=self.centre)
-        return np.sqrt(self.rows.total(fn, self.rows.weight) / self.n)
+        return np.sqrt(self.rows.sum_rows(fn, self.rows.weight) / self.n)
 
     @cached_property
     def audited(self) -> bool:
         """Whether the class of some row is known other than by its label."""
-        return bool(self.rows.tally(_audited, self.rows.s, self.rows.known, self.rows.weight))
+        return bool(self.rows.sum_columns(_audited, self.rows.s, self.rows.known, self.rows.weight))
 
 
 def _audited(s: Floats, known: Floats, weight: Floats) -> int:
@@ -127,13 +127,13 @@ def nearer_zero(problem: Problem) -> Problem:
     far = (np.abs(problem.centre) > FAR * problem.spread) & (problem.spread > 0)
     if not far.any():
         return problem
-    rows = problem.rows.shift(problem.centre)
+    rows = problem.rows.centred(problem.centre)
     return problem if rows is None else replace(problem, rows=rows, shift=problem.centre)
 
 
 def varying_columns(rows: Rows) -> Terms:
     """The columns that vary among rows with weight; a constant one is an intercept in disguise."""
-    extremes = rows.total(_extremes, rows.weight)
+    extremes = rows.sum_rows(_extremes, rows.weight)
     columns = np.flatnonzero(extremes.low < extremes.high)
     return Terms(rows.n_features, None if len(columns) == rows.n_features else columns)
 

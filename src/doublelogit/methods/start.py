@@ -31,7 +31,7 @@ def naive_start(problem: Problem) -> Floats:
     if not problem.label.same(problem.outcome):
         label = problem.label_model()
         label.fit(rows.s)
-    propensity.fit(rows.combine(lambda z: (expit(z) + 1) / 2, label.predictor()))
+    propensity.fit(rows.map_columns(lambda z: (expit(z) + 1) / 2, label.predictor()))
     return np.concatenate([outcome.theta, propensity.theta])
 
 
@@ -57,8 +57,10 @@ def fit_balanced(problem: Problem, outcome: Model, propensity: Model) -> None:
     def balanced(s: Floats, weight: Floats) -> Floats:
         return weight * np.where(s == 1, 1 - mean_s, mean_s)
 
-    outcome.fit(rows.s, rows.combine(balanced, rows.s, rows.weight))
-    propensity.fit(rows.s, rows.combine(_positive, rows.known, rows.weight, outcome.predictor()))
+    outcome.fit(rows.s, rows.map_columns(balanced, rows.s, rows.weight))
+    propensity.fit(
+        rows.s, rows.map_columns(_positive, rows.known, rows.weight, outcome.predictor())
+    )
 
 
 def _positive(known: Floats, weight: Floats, a: Floats) -> Floats:

@@ -60,7 +60,7 @@ def tm(
 
     label.fit(rows.s)
     a, log_not_e = naive_state(rows, label.predictor())
-    labelled = rows.combine(np.multiply, rows.s, rows.weight)
+    labelled = rows.map_columns(np.multiply, rows.s, rows.weight)
     trace = [_fit_outcome(outcome, rows, a, log_not_e)]
     accelerator = Anderson(memory=3, scale=problem.likelihood.scale) if accelerate else None
     theta = None
@@ -69,16 +69,16 @@ def tm(
         last, a = (a, log_not_e), outcome.predictor()
         t = quantile_over(rows, a, labelled, alpha, to=expit)
         inside = partial(_stratum, logit(min(t * (1 + TIE), 1.0)))
-        propensity.fit(rows.s, rows.combine(inside, rows.known, rows.weight, a))
+        propensity.fit(rows.s, rows.map_columns(inside, rows.known, rows.weight, a))
         if accelerator:
             theta = _jump(accelerator, theta, outcome, propensity)
             a = outcome.predictor()
         b = propensity.predictor()
-        log_not_e = rows.combine(_log_not, b)
+        log_not_e = rows.map_columns(_log_not, b)
         if literal and n_iter == max_iter:
             break
         if not literal:
-            log_not_e = rows.combine(_floor, log_not_e, b, *last)
+            log_not_e = rows.map_columns(_floor, log_not_e, b, *last)
         trace.append(_fit_outcome(outcome, rows, a, log_not_e))
         if settled(trace, tol):
             converged = True
@@ -89,7 +89,7 @@ def tm(
 
 
 def _fit_outcome(outcome: Model, rows: Rows, a: Column, log_not_e: Column) -> float:
-    return outcome.fit(rows.combine(soft_target, rows.known, a, log_not_e))
+    return outcome.fit(rows.map_columns(soft_target, rows.known, a, log_not_e))
 
 
 def _jump(accelerator: Anderson, theta: Floats | None, outcome: Model, propensity: Model) -> Floats:

@@ -21,7 +21,7 @@ def tm_simple(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PU
     label = problem.label_model(tol=tol, max_iter=max_iter)
     first = label.solve(problem.rows.s)
     a, log_not_e = naive_state(problem.rows, label.predictor())
-    target = problem.rows.combine(soft_target, problem.rows.known, a, log_not_e)
+    target = problem.rows.map_columns(soft_target, problem.rows.known, a, log_not_e)
     model = problem.outcome_model(tol=tol, max_iter=max_iter)
     second = model.solve(target)
     return PUFit(
@@ -42,8 +42,8 @@ def naive_state(rows: Rows, label: Column) -> tuple[Column, Column]:
     Implements: e_naive
     """
     return (
-        rows.combine(lambda z: z + np.log(2), label),
-        rows.combine(lambda z: -np.logaddexp(0, z) - np.log(2), label),
+        rows.map_columns(lambda z: z + np.log(2), label),
+        rows.map_columns(lambda z: -np.logaddexp(0, z) - np.log(2), label),
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from doublelogit._types import Floats
-from doublelogit.solvers.problem import Objective
+from doublelogit.solvers.objective import Objective
 from doublelogit.solvers.solution import Solution, largest
 
 PAIRS = 20  # curvature pairs remembered; more cost memory, fewer cost iterations
@@ -18,7 +18,7 @@ def lbfgs(objective: Objective, theta: Floats, *, tol: float, max_iter: int = 10
 
     def scaled(z: Floats) -> tuple[float, Floats]:
         nonlocal size
-        value, grad = objective.first(z / scale)
+        value, grad = objective.value_grad(z / scale)
         size = largest(grad)
         return value, grad / scale
 

@@ -15,7 +15,7 @@ and unlike the value it can be compared down to rounding error.
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.solvers.problem import First, Objective
+from doublelogit.solvers.objective import Objective, ValueGrad
 from doublelogit.solvers.solution import Factor, Solution, largest
 
 CONTRACTION = 0.1  # steps that shrink g less gain less per second than a renewed Hessian
@@ -39,7 +39,7 @@ def newton(
     """
     fresh, rate = factor is None, 1.0
     if factor is None:
-        value, grad, hess = objective.second(theta)
+        value, grad, hess = objective.value_grad_hess(theta)
         factor = Factor.of(hess)
     else:
         value, grad = np.nan, objective.gradient(theta)
@@ -61,12 +61,12 @@ def newton(
             theta = theta + length * step
         elif rate < 1:
             theta = theta + step
-        value, grad, hess = objective.second(theta)
+        value, grad, hess = objective.value_grad_hess(theta)
         factor, fresh = Factor.of(hess), True
     else:
         n_iter = max_iter
     if np.isnan(value):
-        value = objective.first(theta).value
+        value = objective.value_grad(theta).value
     converged = tol == 0 or largest(grad) <= tol
     return Solution(theta, value, largest(grad), n_iter, converged, factor)
 
@@ -79,9 +79,9 @@ def _bounded(step: Floats, metric: Floats | None) -> Floats:
     return step * min(1.0, LONGEST / max(length, LONGEST))
 
 
-def _look(objective: Objective, theta: Floats, last: bool) -> First:
+def _look(objective: Objective, theta: Floats, last: bool) -> ValueGrad:
     """The gradient, with the value too where the search is expected to end."""
-    return objective.first(theta) if last else First(np.nan, objective.gradient(theta))
+    return objective.value_grad(theta) if last else ValueGrad(np.nan, objective.gradient(theta))
 
 
 def _backtrack(
@@ -90,7 +90,7 @@ def _backtrack(
     """Length of a step that lowers the value enough (Armijo), or zero if there is none."""
     slope, length = float(grad @ step), 1.0
     while length > 1e-10:  # below this a step no longer changes theta
-        if objective.first(theta + length * step).value <= value + 1e-4 * length * slope:
+        if objective.value_grad(theta + length * step).value <= value + 1e-4 * length * slope:
             return length
         length /= 2
     return 0.0

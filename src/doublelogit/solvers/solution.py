@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.solvers.problem import Second
+from doublelogit.solvers.objective import ValueGradHess
 
 SINGULAR = 1e-13  # eigenvalues below are rounding error of a matrix with unit diagonal
 
@@ -76,7 +76,7 @@ class Solution(NamedTuple):
     converged: bool
     factor: Factor | None = None
     trace: tuple[float, ...] = ()
-    last: Second | None = None
+    last: ValueGradHess | None = None
 
 
 def largest(grad: Floats) -> float:

@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import brentq
 
 from doublelogit._types import Floats
-from doublelogit.solvers.problem import Objective, Second
+from doublelogit.solvers.objective import Objective, ValueGradHess
 from doublelogit.solvers.solution import Solution, largest
 
 EPS = float(np.finfo(float).eps)
@@ -31,7 +31,7 @@ def trust_region(
 ) -> Solution:
     """Minimise a smooth objective from theta; ends in a point with no downward curvature."""
     scale = objective.scale
-    here = objective.second(theta)
+    here = objective.value_grad_hess(theta)
     model = _Quadratic(here, scale)
     trace = [here.value]
     for _ in range(max_iter):
@@ -40,7 +40,7 @@ def trust_region(
         d = model.minimiser(radius)
         promised = -model.change(d)
         step = d / scale
-        trial = objective.first(theta + step)
+        trial = objective.value_grad(theta + step)
         gain = here.value - trial.value
         if promised < 100 * EPS * max(abs(here.value), 1.0):
             good = 1.0 if largest(trial.grad) < largest(here.grad) else 0.0
@@ -53,7 +53,7 @@ def trust_region(
             radius = 2 * radius
         if good > 0.1:
             theta = theta + step
-            here = objective.second(theta)
+            here = objective.value_grad_hess(theta)
             model = _Quadratic(here, scale)
             trace.append(here.value)
     size, n_iter = largest(here.grad), len(trace) - 1
@@ -64,7 +64,7 @@ def trust_region(
 class _Quadratic:
     """``slopes'd + d'Hd/2`` in scaled variables, factorised as far as is needed."""
 
-    def __init__(self, here: Second, scale: Floats) -> None:
+    def __init__(self, here: ValueGradHess, scale: Floats) -> None:
         self.slopes, self.hess = here.grad / scale, here.hess / np.outer(scale, scale)
         factor, failed = dpotrf(self.hess, lower=True)
         self.newton = None if failed else -dpotrs(factor, self.slopes, lower=True)[0]

@@ -11,7 +11,7 @@ import numpy as np
 import doublelogit.estimators as estimators
 from doublelogit import archive
 from doublelogit._types import Floats
-from doublelogit.estimators.state import of_state, state_of, versions
+from doublelogit.estimators.serialization import of_state, state_of, versions
 from doublelogit.exceptions import TableError, TableWarning
 from doublelogit.registry import DEFAULT_METHOD, METHODS, SETTINGS
 from doublelogit.tables.encoder import TableEncoder

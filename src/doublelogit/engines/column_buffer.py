@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 LARGE = 2**25  # bytes beyond which values are put into a file
 
 
-class Stored:
+class StoredRows:
     """Rows of numbers in a temporary file; slices of it are maps of the file."""
 
     def __init__(self, dtype: np.dtype[Any], row_shape: tuple[int, ...], folder: Path | None):
@@ -43,13 +43,13 @@ class Stored:
         self.shape = (self.shape[0] + len(part), *self.shape[1:])
 
 
-class Spool:
+class ColumnBuffer:
     """Rows of numbers being written, one part after the other."""
 
     def __init__(self, dtype: DTypeLike = np.float64, folder: Path | None = None) -> None:
         self._dtype, self._folder = np.dtype(dtype), folder
         self._parts: list[NDArray[Any]] = []
-        self._stored: Stored | None = None
+        self._stored: StoredRows | None = None
 
     def append(self, part: NDArray[Any]) -> None:
         """Add some rows."""
@@ -59,7 +59,7 @@ class Spool:
             return
         self._parts.append(part)
         if sum(part.nbytes for part in self._parts) > LARGE:
-            self._stored = Stored(self._dtype, part.shape[1:], self._folder)
+            self._stored = StoredRows(self._dtype, part.shape[1:], self._folder)
             for part in self._parts:
                 self._stored.append(part)
             self._parts.clear()
@@ -71,9 +71,9 @@ class Spool:
         return np.concatenate(self._parts) if self._parts else np.empty(0, self._dtype)
 
 
-def spooled(parts: Iterable[NDArray[Any]]) -> Any:
+def buffered(parts: Iterable[NDArray[Any]]) -> Any:
     """A column from its parts."""
-    spool = Spool()
+    buffer = ColumnBuffer()
     for part in parts:
-        spool.append(part)
-    return spool.finish()
+        buffer.append(part)
+    return buffer.finish()

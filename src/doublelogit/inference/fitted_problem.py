@@ -48,8 +48,8 @@ class Fitted:
         """X'beta and x'gamma of every row."""
         rows = self.problem.rows
         return (
-            rows.derive(partial(predictor, coef=self.beta)),
-            rows.derive(partial(predictor, coef=self.gamma)),
+            rows.map_rows(partial(predictor, coef=self.beta)),
+            rows.map_rows(partial(predictor, coef=self.gamma)),
         )
 
     def terms(self) -> list[tuple[str, str]]:
@@ -89,7 +89,7 @@ def bind(
     if problem.shift is not None:
         beta, gamma = (moved(coef, -problem.shift) for coef in (beta, gamma))
     theta = np.concatenate([problem.outcome.take(beta), problem.propensity.take(gamma)])
-    grad = problem.likelihood.first(theta).grad
+    grad = problem.likelihood.value_grad(theta).grad
     # twice what the log-likelihood would gain by going on to the maximum
     gain = problem.n**2 * grad @ inverse_information(problem, theta) @ grad
     size = largest(grad)

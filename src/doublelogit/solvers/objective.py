@@ -5,14 +5,14 @@ from typing import NamedTuple, Protocol
 from doublelogit._types import Floats
 
 
-class First(NamedTuple):
+class ValueGrad(NamedTuple):
     """Value and gradient."""
 
     value: float
     grad: Floats
 
 
-class Second(NamedTuple):
+class ValueGradHess(NamedTuple):
     """Value, gradient and Hessian."""
 
     value: float
@@ -28,5 +28,5 @@ class Objective(Protocol):
         """Root of a bound of the curvature, per coordinate: a step of 1/scale is a unit step."""
 
     def gradient(self, theta: Floats) -> Floats: ...
-    def first(self, theta: Floats) -> First: ...
-    def second(self, theta: Floats) -> Second: ...
+    def value_grad(self, theta: Floats) -> ValueGrad: ...
+    def value_grad_hess(self, theta: Floats) -> ValueGradHess: ...
