@@ -26,7 +26,7 @@ from doublelogit.engines.memory import memory_rows
 from doublelogit.experiments import load_plan
 from doublelogit.methods import Problem, averaged
 
-METHOD = import_module("doublelogit.methods.averaged")  # by its name in the package, a function
+EXPLORATION = import_module("doublelogit.methods.exploration")
 REFERENCE = "as it is"
 
 
@@ -42,17 +42,17 @@ def expected(s, known, a, b):
 
 
 def mode(mixture):
-    """The piece of the highest evidence for its width alone."""
-    top = np.argmax(mixture.log_evidence - np.log(mixture.outcome.share_sd))
+    """The component of the highest evidence for its width alone."""
+    top = np.argmax(mixture.log_evidence - np.log(mixture.outcome_model.share_sd))
     return replace(mixture, weight=np.eye(len(mixture.weight))[top])
 
 
-def from_zero(ridge, _cell):
-    return np.zeros(ridge.to_theta.shape[1] - 1)
+def from_zero(posterior, _cell):
+    return np.zeros(posterior.to_theta.shape[1] - 1)
 
 
 def parts(**changed):
-    return patch.multiple(METHOD, **changed)
+    return patch.multiple(EXPLORATION, **changed)
 
 
 VARIANTS = {  # what is changed before a fit, and what is done with its mixture
@@ -60,7 +60,7 @@ VARIANTS = {  # what is changed before a fit, and what is done with its mixture
     "the mode alone": (nullcontext, mode),
     "six cells, never cut": (lambda: parts(HEAVY=1.1), None),
     "48 cells": (lambda: parts(CELLS=48), None),
-    "every climb from zero": (lambda: parts(_start=from_zero), None),
+    "every mode from zero": (lambda: parts(_start=from_zero), None),
     "expected information": (lambda: patch.object(link, "double_logistic", expected), None),
 }
 
@@ -73,11 +73,10 @@ def errors(X, s, X_test, truth):
         for name, (changed, then) in VARIANTS.items():
             start = time.perf_counter()
             with changed():
-                mixture = averaged(Problem(memory_rows(X, s))).mixture
+                mixture = averaged(Problem(memory_rows(X, s))).model
             found[f"{name}: seconds"] = time.perf_counter() - start
             mixture = mixture if then is None else then(mixture)
-            y_x = mixture.mean_probability(mixture.outcome, X_test)
-            found[name] = np.abs(y_x - truth).mean()
+            found[name] = np.abs(mixture.outcome_proba(X_test) - truth).mean()
     return found
 
 

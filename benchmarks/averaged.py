@@ -70,9 +70,8 @@ def errors(X, s, X_test, truth):
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for name, rhos in PRIORS.items():
-            mixture = averaged(Problem(memory_rows(X, s)), rhos, misfit=0.0).mixture
-            y_x = mixture.mean_probability(mixture.outcome, X_test)
-            found[name] = np.abs(y_x - truth).mean()
+            mixture = averaged(Problem(memory_rows(X, s)), rhos, misfit=0.0).model
+            found[name] = np.abs(mixture.outcome_proba(X_test) - truth).mean()
         for name, model in RIVALS.items():
             found[name] = np.abs(model.fit(X, s).predict_positive(X_test) - truth).mean()
     return found

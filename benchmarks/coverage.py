@@ -98,7 +98,7 @@ def simulate(design, truth, seed):
         warnings.simplefilter("ignore")
         model = design.model().fit(**data)
         for kind in ("observed", "robust"):
-            result = infer(model, **data, kind=kind)
+            result = infer(model, **data, cov_type=kind)
             if design.identified:
                 table = result.summary(LEVEL).values
                 low, high = table[:, 4], table[:, 5]

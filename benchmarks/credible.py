@@ -31,7 +31,7 @@ DISJOINT = DirectedSar(tuple(np.repeat([0.0, 0.6], 6)), 1.0)
 
 @dataclass(frozen=True)
 class Design:
-    """How labels are given, and what the analyst is told besides them."""
+    """How labels are given, and what the analyst knows besides them."""
 
     name: str
     n: int
@@ -66,13 +66,13 @@ def simulate(design, truth, seed):
     audited = np.full(design.n, np.nan)
     audited[: design.audited] = y[: design.audited]
     data = {"X": X, "y": s, "audited_y": audited if design.audited else None}
-    told = {"propensity_features": design.propensity_features}
+    named = {"propensity_features": design.propensity_features}
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        model = AveragedClassifier(**told).fit(**data)
+        model = AveragedClassifier(**named).fit(**data)
         found = {"credible": model.prevalence_interval(LEVEL)}
         if seed < PROFILED:
-            likelihood = infer(JointClassifier(**told).fit(**data), **data)
+            likelihood = infer(JointClassifier(**named).fit(**data), **data)
             found["profile"] = likelihood.profile.interval(LEVEL)
     return [
         {"seed": seed, "interval": name, **measured(ends, truth, LEVEL)}

@@ -32,8 +32,8 @@ def errors(X, s, X_test, truth):
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for misfit in ALLOWED:
-            mixture = averaged(Problem(memory_rows(X, s)), misfit=misfit).mixture
-            y_x = mixture.mean_probability(mixture.outcome, X_test)
+            mixture = averaged(Problem(memory_rows(X, s)), misfit=misfit).model
+            y_x = mixture.outcome_proba(X_test)
             found[misfit] = np.abs(y_x - truth).mean()
     return found
 

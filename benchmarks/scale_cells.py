@@ -24,6 +24,7 @@ from doublelogit import (
     JointClassifier,
     LBEClassifier,
     NaiveClassifier,
+    Roles,
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
     scan_parquet,
@@ -119,7 +120,7 @@ def cluster() -> Iterator[None]:
 
 
 def scan(path: str, engine: str) -> object:
-    return scan_parquet(path, label="s", columns=NAMES, **ENGINES[engine])
+    return scan_parquet(path, Roles("s", features=NAMES), **ENGINES[engine])
 
 
 def timed(fn: Callable[[], object]) -> float:
@@ -134,8 +135,8 @@ def passes(folder: str, n: int, repeats: int) -> dict[str, float]:
     X, s = arrays(path, "s")
     theta = np.random.default_rng(2).normal(size=2 * FEATURES + 2) * 0.1
 
-    def prepare(*told: object) -> tuple[np.ndarray, ...]:
-        return row_columns(CLASSES, True, *told)
+    def prepare(*observed: object) -> tuple[np.ndarray, ...]:
+        return row_columns(CLASSES, True, *observed)
 
     with ExitStack() as stack:
         rows = {"memory": memory_rows(X, s.astype(float))}

@@ -1,6 +1,5 @@
 """TM with other classifiers in the place of the two logistic regressions."""
 
-import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
@@ -10,7 +9,7 @@ from doublelogit.labelling import LogisticSar, draw
 
 X, y = load_benchmark("diabetes", return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
-s = draw(y, LogisticSar(g=1.0).propensity(X), np.random.default_rng(0))
+s = draw(y, LogisticSar(g=1.0).propensity(X), random_state=0)
 
 model = TwoModelsClassifier(
     outcome=RandomForestClassifier(n_estimators=50, min_samples_leaf=10, random_state=0),

@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import doublelogit
-from doublelogit import Roles, fit_table
+from doublelogit import Roles, TableClassifier
 
-here = Path(__file__).parent
-roles = Roles(label="diagnosed", id="patient", ignore=("sick",), propensity_features=("distance",))
-fit_table(here / "clinic.csv", roles).save("clinic.dlm")
+clinic = Path(__file__).parent / "clinic.csv"
+roles = Roles(label="diagnosed", id="patient", ignore=["sick"], propensity_features=["distance"])
+TableClassifier(roles).fit(clinic).save("clinic.dlm")
 
 model = doublelogit.load("clinic.dlm")  # JSON and arrays: nothing in the file is executed
-predictions = model.predict(here / "clinic.csv")
-print(predictions.sort_values("hidden", ascending=False).head())
+print(model.rank(clinic, top=5))

@@ -22,7 +22,7 @@ values = [0.3, 0.5, 0.9]
 [[methods]]
 name = "ORACLE"
 estimator = "doublelogit:NaiveClassifier"
-told = "class"
+given = "class"
 [[methods]]
 name = "NAIVE"
 estimator = "doublelogit:NaiveClassifier"

@@ -24,20 +24,20 @@ from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.experiments import load_plan
 from doublelogit.experiments.cell import labelled_draw
+from doublelogit.fitted.mixture import quantile
 from doublelogit.labelling import draw
 from doublelogit.methods import Problem, averaged
 from doublelogit.methods.averaged import MISFIT
-from doublelogit.methods.posterior import INTERCEPT, Ridge, standardising
-from doublelogit.mixture import quantile
+from doublelogit.methods.posterior import INTERCEPT, SlicedPosterior, standardising
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
 
 
-def ridge(sample, rho):
+def sliced(sample, rho):
     problem = Problem(memory_rows(sample.X, sample.s))
     if rho == 0:
         problem = replace(problem, propensity=Terms(sample.X.shape[1], np.array([], dtype=int)))
-    return Ridge(problem, standardising(problem), rho)
+    return SlicedPosterior(problem, standardising(problem), rho)
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5])  # posteriors that end near the edge of a first cell
@@ -46,7 +46,7 @@ def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
     half = make_half(4000, random_state=rng)
     s = draw(half.target, np.full(4000, 0.5), rng)
     found = AveragedClassifier(propensity_features=[]).fit(half.data, s)
-    monkeypatch.setattr(import_module("doublelogit.methods.averaged"), "CELLS", 150)
+    monkeypatch.setattr(import_module("doublelogit.methods.exploration"), "CELLS", 150)
     fine = AveragedClassifier(propensity_features=[]).fit(half.data, s)
     ends = fine.prevalence_interval()
     width = ends[1] - ends[0]
@@ -56,7 +56,7 @@ def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
 
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 def test_derivatives_of_the_posterior(sample, rho):
-    posterior = ridge(sample, rho).slice(0.3)
+    posterior = sliced(sample, rho).at(0.3)
     u = np.random.default_rng(0).normal(size=posterior.to_theta.shape[1]) / 2
     first, second = posterior.value_grad(u), posterior.value_grad_hess(u)
 
@@ -81,7 +81,7 @@ def test_the_coordinates_are_those_of_standardised_features(sample):
 
 def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
     sample = double_logistic_sample(n=300, beta=(1.0, 0.3), gamma=(0.0, 0.0))
-    posterior = ridge(sample, 0.0).slice(0.0)
+    posterior = sliced(sample, 0.0).at(0.0)
     slopes, intercepts = np.linspace(-1, 4, 81), np.linspace(-2, 3, 81)
     height = np.array(
         [
@@ -92,7 +92,7 @@ def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
     cell = (slopes[1] - slopes[0]) * (intercepts[1] - intercepts[0])
     # the densities of both priors: their scales and powers of 2 pi
     exact = logsumexp(height) + np.log(cell) - np.log(2 * np.pi) - np.log(INTERCEPT)
-    assert posterior.climb(np.zeros(2)).log_evidence == pytest.approx(exact, abs=0.1)
+    assert posterior.mode(np.zeros(2)).log_evidence == pytest.approx(exact, abs=0.1)
 
 
 def test_quantiles_of_a_mixture_are_those_of_its_draws():
@@ -147,12 +147,26 @@ def test_intervals_hold_the_means_and_widen_with_the_level(sample):
         model.predict_interval(sample.X, 95)
 
 
+def test_the_probability_of_a_label_is_the_mean_of_the_product(sample):
+    model = AveragedClassifier().fit(sample.X, sample.s)
+    mixture = model.model_
+    a, b = (side.predictor(sample.X) for side in (mixture.outcome_model, mixture.propensity_model))
+    wanted = sum(w * expit(u) * expit(v) for w, u, v in zip(mixture.weight, a.T, b.T, strict=True))
+    got = model.predict_label_proba(sample.X)
+    np.testing.assert_allclose(got, wanted)
+    product = model.predict_positive(sample.X) * model.predict_propensity(sample.X)
+    assert np.abs(got - product).max() > 1e-3
+    likelihood = [np.log(np.where(sample.s == 1, p, 1 - p)).mean() for p in (got, product)]
+    assert likelihood[0] > likelihood[1]
+    assert model.score(sample.X, sample.s) == pytest.approx(likelihood[0])
+
+
 def test_intervals_do_not_lean_towards_labels_at_random():
     X, _, _, s = biased(500, 1.0, 0.4, seed=1)
     model = AveragedClassifier().fit(X, s)
-    even = averaged(Problem(memory_rows(X, s)), {0.0: 1.0, 0.7: 1.0}, misfit=0.0).mixture
+    even = averaged(Problem(memory_rows(X, s)), {0.0: 1.0, 0.7: 1.0}, misfit=0.0).model
     assert even.even == pytest.approx(even.weight)
-    mine = model.mixture_
+    mine = model.model_
     at_random = [weights[mine.rho == 0].sum() for weights in (mine.weight, mine.even)]
     assert at_random[1] == pytest.approx(even.weight[even.rho == 0].sum(), abs=1e-3)
     odds = [share / (1 - share) for share in at_random]
@@ -166,7 +180,7 @@ def test_where_bias_and_an_ill_fitting_class_look_alike_it_says_so():
     with pytest.warns(WeakIdentificationWarning, match="the class is not quite logistic"):
         model = AveragedClassifier().fit(X, s)
     told = AveragedClassifier(propensity_features=range(6, 12)).fit(X, s)
-    assert model.mixture_.lean > 0.5 > told.mixture_.lean
+    assert model.model_.lean > 0.5 > told.model_.lean
     low, high = model.prevalence_interval()
     assert low < y.mean() < high
 
@@ -181,8 +195,8 @@ def test_a_class_of_two_conditions_is_not_taken_for_biased_labels(seed):
     s = (y & (rng.random(1500) < 0.5)).astype(int)
     model = AveragedClassifier().fit(X, s)
     assert model.prevalence_ == pytest.approx(y.mean(), abs=0.08)
-    credulous = averaged(Problem(memory_rows(X, s)), misfit=0.0).mixture
-    assert credulous.weight @ credulous.outcome.share > y.mean() + 0.09
+    credulous = averaged(Problem(memory_rows(X, s)), misfit=0.0).model
+    assert credulous.weight @ credulous.outcome_model.share > y.mean() + 0.09
 
 
 def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
@@ -215,7 +229,7 @@ def biased(n, b, g, seed=0):
 
 def test_under_strong_bias_it_is_as_good_as_the_maximum_of_the_likelihood():
     X, y_x, _, s = biased(4000, 1.0, 0.6)
-    with pytest.warns(OrientationWarning, match="may have changed places"):
+    with pytest.warns(OrientationWarning, match="may be swapped"):
         model = AveragedClassifier().fit(X, s)
     joint = JointClassifier().fit(X, s)
     errors = [np.abs(m.predict_positive(X) - y_x).mean() for m in (model, joint)]
@@ -240,7 +254,7 @@ def test_where_labelling_is_the_stronger_model_features_or_an_audit_settle_it():
     assert np.abs(other.predict_positive(X) - y_x).mean() < 0.15
     np.testing.assert_allclose(other.predict_positive(X), swapped.predict_propensity(X))
     assert other.prevalence_ == pytest.approx(other.predict_positive(X).mean())
-    with pytest.raises(ValueError, match="told apart by audit"):
+    with pytest.raises(ValueError, match="told apart by the audited rows"):
         by_audit.swapped()
 
 
@@ -301,6 +315,6 @@ def test_a_handful_of_labels_gives_no_part_of_the_posterior_infinite_weight(data
     drawn = labelled_draw(replace(first, repetition=repetition), plan.oracle("as_published"))
     model = AveragedClassifier().fit(drawn.X[drawn.train], drawn.s)
     assert model.evidence_["log_evidence"].max() < 0  # a chance, up to the priors' scales
-    assert np.abs(model.mixture_.outcome.coef).max() < 10
+    assert np.abs(model.model_.outcome_model.coef).max() < 10
     low, high = model.prevalence_interval()
     assert high - low > 0.35  # little is known

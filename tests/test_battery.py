@@ -134,7 +134,7 @@ def test_a_gain_has_the_interval_of_its_repetitions():
 
 def test_what_a_method_can_not_be_told_is_named(tmp_path):
     path = tmp_path / "plan.toml"
-    plan = SMALL_PLAN.replace('told = "class"', 'told = "rumours"') + "[repetitions]\nquick = 1\n"
+    plan = SMALL_PLAN.replace('given = "class"', 'given = "rumours"') + "[repetitions]\nquick = 1\n"
     path.write_text(plan)
-    with pytest.raises(ValueError, match=r"told must be one of .*; got 'rumours'"):
+    with pytest.raises(ValueError, match=r"given must be one of .*; got 'rumours'"):
         load_plan(path)

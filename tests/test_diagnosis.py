@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 
 from doublelogit import EMClassifier, JointClassifier, infer
+from doublelogit.findings import worst
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +28,9 @@ def bad():
 
 
 def test_a_good_sample_needs_no_attention(good):
-    assert "ATTENTION" not in str(good)
+    assert worst(good.findings) == "fine"
     assert "The prevalence is determined" in str(good)
-    assert len(good.sentences) == 6
+    assert len(good.findings) == 6
     low, high = good.profile.within(2)
     assert low < 0.5 < high
     assert good.orientation.rule == "features"
@@ -39,7 +40,9 @@ def test_a_bad_sample_is_told_in_words(bad):
     text = str(bad)
     assert "The prevalence is not determined by this sample: any value from" in text
     assert "fits within 2 log-likelihood units" in text
-    assert "ATTENTION  Class and labelling are told apart by norm" in text
+    orientation = next(f for f in bad.findings if f.topic == "orientation")
+    assert orientation.level == "problem"
+    assert "by the assumption that the class depends on the features more strongly" in text
 
 
 def test_starts_and_curvature(bad):
@@ -52,8 +55,8 @@ def test_starts_and_curvature(bad):
 
 def test_rare_propensities_and_overlap_are_shares(bad, good):
     for found in (bad, good):
-        assert 0 <= found.rare <= 1
-        assert 0 <= found.overlap <= 1
+        assert 0 <= found.rows.rare <= 1
+        assert 0 <= found.rows.overlap <= 1
 
 
 def test_a_method_without_an_orientation_rule_says_so():

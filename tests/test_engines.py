@@ -23,6 +23,7 @@ from doublelogit import (
     JointClassifier,
     LBEClassifier,
     NaiveClassifier,
+    Roles,
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
     infer,
@@ -59,32 +60,19 @@ class Inputs:
     def __init__(self, frame, folder, columns):
         self.frame, self.folder, self.columns = frame, folder, columns
 
-    def scan(self, **options):
-        return scan_parquet(
-            f"{self.folder}/*.parquet",
-            label="s",
-            weight="weight",
-            audited="truth",
-            columns=self.columns,
-            **options,
-        )
+    def scan(self, audited="truth", **options):
+        roles = Roles("s", weight="weight", audited=audited, features=self.columns)
+        return scan_parquet(f"{self.folder}/*.parquet", roles, **options)
 
     def fit(self, model, engine):
         X, frame = self.frame[self.columns], self.frame
         audited = None if isinstance(model, NaiveClassifier) else frame["truth"]
         if engine.startswith("parquet"):
             scan = self.scan(
-                cache=engine == "parquet, cached", distributed=engine == "parquet on workers"
+                None if audited is None else "truth",
+                cache=engine == "parquet, cached",
+                distributed=engine == "parquet on workers",
             )
-            if audited is None:
-                scan = scan_parquet(
-                    f"{self.folder}/*.parquet",
-                    label="s",
-                    weight="weight",
-                    columns=self.columns,
-                    cache=scan.cache,
-                    distributed=scan.distributed,
-                )
             return model.fit(scan)
         if engine == "dask array":
             X = da.from_array(X.to_numpy(), chunks=(800, 2))
@@ -181,7 +169,7 @@ def told(table, engine):
 @pytest.mark.parametrize("engine", ["parquet", "parquet on workers", "dask"])
 def test_inference_has_the_answer_of_memory(engine, kind, table, fitted):
     groups = np.where(table[0]["a"] > 0, "old", "young")
-    options = {"cluster": np.arange(3000) % 50} if kind == "cluster" else {"kind": kind}
+    options = {"groups": np.arange(3000) % 50} if kind == "cluster" else {"cov_type": kind}
     results = []
     for where in ("memory", engine):
         args, named = told(table, where)
@@ -198,8 +186,8 @@ def test_inference_has_the_answer_of_memory(engine, kind, table, fitted):
 def test_a_diagnosis_reads_a_scan(table, fitted):
     args, _ = told(table, "parquet")
     found = infer(fitted, *args).diagnose(n_starts=2)
-    assert len(found.label_chance) == 3000
-    assert not found.separated
+    assert len(found.rows.label) == 3000
+    assert not found.rows.separated
 
 
 PREDICTIONS = [
@@ -261,7 +249,7 @@ def test_sparse_partitions_stay_sparse(table):
 
 class TestRefusals:
     def test_no_rows_and_no_labels(self, table, fitted):
-        empty = scan_parquet(table[1], label="s", columns=FEATURES, filter=[("a", ">", 99)])
+        empty = scan_parquet(table[1], Roles("s", features=FEATURES), filter=[("a", ">", 99)])
         with pytest.raises(ValueError, match="a fit needs rows; got none"):
             NaiveClassifier().fit(empty)
         assert fitted.predict(empty).shape == (0,)
@@ -269,12 +257,12 @@ class TestRefusals:
             fitted.score(scan_parquet(table[1]))
 
     def test_a_scan_has_its_own_labels(self, table):
-        scan = scan_parquet(table[1], label="s", columns=FEATURES)
-        with pytest.raises(ValueError, match="a scan names its own labels"):
+        scan = scan_parquet(table[1], Roles("s", features=FEATURES))
+        with pytest.raises(ValueError, match="the roles of a scan name its labels"):
             NaiveClassifier().fit(scan, table[0]["s"])
 
     def test_classifiers_of_ones_own_need_memory(self, table):
-        scan = scan_parquet(table[1], label="s", columns=FEATURES)
+        scan = scan_parquet(table[1], Roles("s", features=FEATURES))
         with pytest.raises(ValueError, match="needs rows in memory; got ParquetScan"):
             TwoModelsClassifier(outcome=LogisticRegression()).fit(scan)
 
@@ -341,7 +329,7 @@ def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table):
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        scan = scan_parquet(folder, label="s", columns=FEATURES, distributed=True)
+        scan = scan_parquet(folder, Roles("s", features=FEATURES), distributed=True)
         wanted = TwoModelsClassifier(tol=0, max_iter=6).fit(scan)
         pids = client.run(os.getpid)
 

@@ -61,7 +61,7 @@ def test_a_fully_audited_sample_is_two_logistic_regressions(audited, sample):
 
 def test_robust_errors_of_a_fully_audited_sample_are_statsmodels(audited, sample):
     model, data = audited
-    result = infer(model, **data, kind="robust")
+    result = infer(model, **data, cov_type="robust")
     _, errors = ordinary(sample, cov_type="HC0")
     np.testing.assert_allclose(np.sqrt(np.diagonal(result.covariance)), errors, atol=1e-6)
 
@@ -69,7 +69,7 @@ def test_robust_errors_of_a_fully_audited_sample_are_statsmodels(audited, sample
 def test_clustered_errors_of_the_outcome_are_statsmodels(audited, sample):
     model, data = audited
     groups = np.arange(len(sample.s)) % 50
-    result = infer(model, **data, cluster=groups)
+    result = infer(model, **data, groups=groups)
     _, errors = ordinary(sample, cov_type="cluster", groups=groups)
     correction = np.sqrt(50 / 49)
     ours = np.sqrt(np.diagonal(result.covariance))
@@ -315,17 +315,17 @@ def test_other_rows_than_those_of_fit_are_refused(identified):
 def test_methods_without_a_likelihood_are_refused(identified):
     _, X, s, _ = identified
     model = TwoModelsClassifier(tol=0, max_iter=5).fit(X, s)
-    with pytest.raises(TypeError, match="JointClassifier and EMClassifier find; got TwoModels"):
+    with pytest.raises(TypeError, match="JointClassifier and EMClassifier have; got TwoModels"):
         infer(model, X, s)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "hc7"}, "kind must be one of observed, robust, cluster; got 'hc7'"),
-        ({"kind": "cluster"}, "needs cluster"),
-        ({"cluster": np.zeros(1500)}, "at least two clusters"),
-        ({"cluster": np.arange(3)}, "one value per row"),
+        ({"cov_type": "hc7"}, "cov_type must be one of observed, robust, cluster; got 'hc7'"),
+        ({"cov_type": "cluster"}, "needs groups"),
+        ({"groups": np.zeros(1500)}, "at least two clusters"),
+        ({"groups": np.arange(3)}, "one value per row"),
     ],
 )
 def test_wrong_options_get_a_sentence(identified, options, message):

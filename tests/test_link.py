@@ -56,7 +56,7 @@ def test_derivatives_of_the_linked_loss(response, row, a, b):
     np.testing.assert_allclose(slopes(z), approx_fprime(z, value, 1e-7), atol=1e-5)
     hess = [[f.h_aa[0], f.h_ab[0]], [f.h_ab[0], f.h_bb[0]]]
     np.testing.assert_allclose(hess, approx_fprime(z, slopes, 1e-7), atol=1e-5)
-    short = response.slopes(*columns, z[:1], z[1:])
+    short = response.gradient(*columns, z[:1], z[1:])
     np.testing.assert_allclose([short.value, short.d_a, short.d_b], f[:3])
 
 

@@ -1,4 +1,4 @@
-"""Which model is the outcome: right, or warned, never silently exchanged."""
+"""Which model is the outcome: right, or warned, never silently swapped."""
 
 import warnings
 
@@ -10,7 +10,8 @@ from doublelogit import JointClassifier
 from doublelogit.engines.memory import memory_rows
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.methods import Problem, joint
-from doublelogit.methods.orientation import exchanged, inverse_information, strength_gap
+from doublelogit.methods.information import inverse_information
+from doublelogit.methods.orientation import strength_gap, swapped_theta
 
 # beta on the first half of the features, gamma on the second
 P = 8
@@ -47,7 +48,7 @@ def audit(y, n, seed=0):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_models_of_equal_strength_are_never_exchanged_silently(seed):
+def test_models_of_equal_strength_are_never_swapped_silently(seed):
     X, _, s, b, g = sample(seed)
     model, warned = fitted(X, s)
     assert model.orientation_.rule == "norm"
@@ -69,8 +70,8 @@ def test_named_features_settle_it(seed):
     model, _ = fitted(X, s, outcome_features=FIRST, propensity_features=SECOND)
     assert model.orientation_.rule == "features"
     assert right(model, b, g)
-    exchanged_names, _ = fitted(X, s, outcome_features=SECOND, propensity_features=FIRST)
-    assert not right(exchanged_names, b, g)  # what the user says is what is done
+    swapped_names, _ = fitted(X, s, outcome_features=SECOND, propensity_features=FIRST)
+    assert not right(swapped_names, b, g)  # what the user says is what is done
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -103,7 +104,7 @@ def test_a_tie_is_no_certainty():
     assert model.orientation_.rule == "norm"
 
 
-def test_the_exchanged_solution_is_kept():
+def test_the_swapped_solution_is_kept():
     X, _, s, *_ = sample(0)
     model, _ = fitted(X, s)
     other = model.swapped()
@@ -116,7 +117,9 @@ def test_the_exchanged_solution_is_kept():
 
 def test_the_warning_says_what_to_supply():
     X, _, s, *_ = sample(0)
-    with pytest.warns(OrientationWarning, match=r"Name propensity_features .* audited_y .*swapped"):
+    with pytest.warns(
+        OrientationWarning, match=r"may be swapped.*\(propensity_features\).*\(audited_y\)"
+    ):
         JointClassifier().fit(X, s)
 
 
@@ -158,5 +161,5 @@ def test_the_strength_gap_is_that_of_simulated_coefficients():
     # a draw about the fit adds noise once more: the fit itself has it once
     wanted = (2 * at_fit - difference.mean()) / difference.std()
     assert strength_gap(problem, theta) == pytest.approx(wanted, rel=0.05)
-    swapped_gap = strength_gap(problem, exchanged(problem, theta))
+    swapped_gap = strength_gap(problem, swapped_theta(problem, theta))
     assert swapped_gap == pytest.approx(-strength_gap(problem, theta))

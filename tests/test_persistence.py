@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
@@ -17,11 +18,12 @@ from doublelogit import (
     JointClassifier,
     ModelFileError,
     Roles,
+    TableClassifier,
     TwoModelsClassifier,
     archive,
-    fit_table,
 )
 from doublelogit.datasets import load_census
+from doublelogit.estimators import format1
 from doublelogit.registry import METHODS
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -39,7 +41,7 @@ def rows():
 @pytest.mark.parametrize("method", METHODS)
 def test_every_classifier_comes_back_the_same(method, rows, tmp_path):
     X, s = rows
-    model = getattr(doublelogit, METHODS[method])().fit(X, s)
+    model = getattr(doublelogit, METHODS[method].class_name)().fit(X, s)
     model.save(tmp_path / "m.dlm")
     again = doublelogit.load(tmp_path / "m.dlm")
     assert again.get_params() == model.get_params()
@@ -81,13 +83,47 @@ def test_a_loaded_model_is_one_for_inference(rows, tmp_path):
     assert one == two
 
 
-def test_models_of_this_release_load_for_ever():
+@pytest.mark.parametrize("file", ["census_format1.dlm", "census_format2.dlm"])
+def test_models_of_every_format_load_for_ever(file):
     expected = pd.read_csv(GOLDEN / "census_predictions.csv")
-    model = doublelogit.load(GOLDEN / "census_format1.dlm")
+    model = doublelogit.load(GOLDEN / file)
     found = model.predict(GOLDEN / "census_rows.csv")
     assert found["person"].tolist() == expected["person"].tolist()
     for name in ("positive", "propensity", "label", "hidden"):
         assert np.allclose(found[name], expected[name], rtol=1e-9)
+
+
+FORMAT1 = json.loads((GOLDEN / "format1" / "predictions.json").read_text())
+
+
+@pytest.mark.parametrize("name", FORMAT1["models"])
+def test_classifiers_of_format_1_predict_as_they_did(name):
+    X, wanted = np.array(FORMAT1["X"]), FORMAT1["models"][name]
+    model = doublelogit.load(GOLDEN / "format1" / f"{name}.dlm")
+    found = {
+        "positive": model.predict_positive,
+        "propensity": model.predict_propensity,
+        "decision": model.decision_function,
+        "label": model.predict_label_proba,
+        "hidden": model.predict_hidden,
+    }
+    for what in found.keys() & wanted.keys():
+        np.testing.assert_allclose(found[what](X), wanted[what], rtol=1e-9)
+    if wanted.get("swapped") is not None:
+        np.testing.assert_allclose(model.swapped().predict_positive(X), wanted["swapped"])
+    if "interval" in wanted:
+        np.testing.assert_allclose(model.predict_interval(X), wanted["interval"])
+        np.testing.assert_allclose(model.prevalence_interval(), wanted["prevalence_interval"])
+
+
+def test_a_plugged_in_classifier_of_format_1_is_a_pair_again(rows):
+    X, s = rows
+    plugged = LogisticRegression().fit(X, s)
+    coef = {"propensity_coef_": np.array([[1.0, 0.0, -1.0]]), "propensity_intercept_": [0.5]}
+    old = {"class": "EMClassifier", "params": {}, "fitted": {"outcome_": plugged, **coef}}
+    model = format1.upgraded(old)["fitted"]["model_"]
+    np.testing.assert_allclose(model.outcome_proba(X), plugged.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(model.propensity(X), expit(X[:, 0] - X[:, 2] + 0.5))
 
 
 def test_classifiers_of_others_are_kept_by_skops(rows, tmp_path):
@@ -132,10 +168,11 @@ def test_parts_of_another_scikit_learn_are_refused(rows, tmp_path):
 
 def test_table_models_come_back_the_same(tmp_path):
     frame = load_census(n_rows=600).frame
-    model = fit_table(frame, Roles("on_record", id="person", by="sex"))
+    model = TableClassifier(Roles("on_record", id="person", by="sex")).fit(frame)
     model.save(tmp_path / "m.dlm")
     again = doublelogit.load(tmp_path / "m.dlm")
-    assert again.roles == model.roles
+    assert again.roles_ == model.roles_
+    assert again.roles_.positive == "yes"
     assert again.method == model.method
     pd.testing.assert_frame_equal(again.predict(frame), model.predict(frame))
 
@@ -215,8 +252,8 @@ def test_altered_arrays_are_noticed_by_their_checksums(saved):
 
 
 def test_a_newer_file_says_to_upgrade(saved):
-    rewrite(saved, lambda text: text.replace('"format": 1', '"format": 2'))
-    with pytest.raises(ModelFileError, match=r"formats up to 1\. Upgrade"):
+    rewrite(saved, lambda text: text.replace('"format": 2', '"format": 3'))
+    with pytest.raises(ModelFileError, match=r"formats up to 2\. Upgrade"):
         doublelogit.load(saved)
 
 
@@ -294,7 +331,7 @@ def change_state(key, value):
         (lambda text: text.replace('"kind": "classifier"', '"kind": "virus"'), "does not know"),
         (lambda text: "[" * 100_000, "cannot be read"),
         (lambda text: "{}", "cannot be read"),
-        (lambda text: '{"format": 1, "versions": {}}', "incomplete"),
+        (lambda text: '{"format": 2, "versions": {}}', "incomplete"),
     ],
 )
 def test_a_forged_header_runs_nothing(saved, change, message):

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,14 +11,18 @@ import pandas as pd
 import pytest
 from tables_of_tests import clinic
 
-from doublelogit import Roles
+from doublelogit import Report, Roles, TableClassifier
+from doublelogit.findings import Finding
 from doublelogit.inference import scar_test
-from doublelogit.report import analyse, render, summarise, write_report
-from doublelogit.report.checks import checks
-from doublelogit.report.comparison import AT_RANDOM, Line, _concluded
+from doublelogit.report import analyse
+from doublelogit.report.comparison import RULED_OUT, Line, _concluded
+from doublelogit.report.html import render
 from doublelogit.report.ranking import cut_list, list_lengths
-from doublelogit.tables import prepare
+from doublelogit.report.summary import summarise
+from doublelogit.report.verdict import checks
+from doublelogit.tables import Table
 from doublelogit.tables.write import neutral, write_table
+from doublelogit.wording import as_options
 
 EVIL = "<script>alert(1)</script>"
 
@@ -26,8 +31,9 @@ def analysed(frame=None, method="joint", **roles):
     frame = clinic() if frame is None else frame
     ignore = tuple(name for name in ("sick", "half") if name in frame)
     named = {"propensity_features": ("distance",), "by": "smoker", "id": "patient", **roles}
-    table = prepare(frame, Roles("diagnosed", ignore=ignore, **named))
-    return analyse(table, method=method, n_resamples=39, n_jobs=1)
+    table = Table.from_frame(frame, Roles("diagnosed", ignore=ignore, **named))
+    model = TableClassifier(table.roles, method).fit(table)
+    return analyse(model.fitted_, table, n_resamples=39, n_jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +47,7 @@ def summary(analysis):
 
 
 def texts(summary):
-    return " ".join(sentence["text"] for sentence in summary["verdict"])
+    return " ".join(finding["text"] for finding in summary["verdict"])
 
 
 def test_a_summary_is_json(summary):
@@ -70,9 +76,10 @@ def test_two_answers_are_given_where_two_fit():
     summary = summarise(analysis)
     assert not summary["orientation"]["clear"]
     assert "Two answers fit these labels" in texts(summary)
-    assert "--propensity-features" in summary["recommendation"]
+    assert "`propensity_features`" in summary["recommendation"]
     page = render(summary)
-    assert "or, if exchanged" in page
+    assert "or, if swapped" in page
+    assert "`propensity_features`" not in page
 
 
 def test_weak_labels_are_reported_by_their_profile():
@@ -111,6 +118,37 @@ def test_an_average_is_reported_with_its_credible_intervals():
     assert render(summary)
 
 
+def test_an_average_has_credible_intervals_by_group(analysis):
+    summary = summarise(analysed(method="averaged"))
+    groups = summary["prevalence"]["groups"]
+    truth = clinic().groupby("smoker")["sick"].mean()
+    assert {group["group"] for group in groups} == {"no", "yes"}
+    for group in groups:
+        assert group["low"] < truth[group["group"]] < group["high"]
+
+
+def test_a_notebook_shows_the_page_in_a_frame(analysis):
+    report = Report(analysis.model, analysis.table)
+    vars(report)["analysis"] = analysis
+    shown = report._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert "&lt;h1&gt;Hidden positives" in shown
+
+
+def test_findings_are_the_same_in_page_json_and_python(analysis):
+    report = Report(analysis.model, analysis.table, command="doublelogit report")
+    vars(report)["analysis"] = analysis
+    assert [f.to_dict() for f in report.findings] == report.to_dict()["verdict"]
+    page = report.to_html()
+    for finding in report.findings:
+        assert isinstance(finding, Finding)
+        assert escape(as_options(finding.text), quote=False) in unescape_quotes(page)
+
+
+def unescape_quotes(page):
+    return page.replace("&#39;", "'").replace("&#34;", '"')
+
+
 def test_ids_are_shown_only_when_asked_for(analysis):
     ids = clinic()["patient"]
     hidden, shown = render(summarise(analysis)), render(summarise(analysis, show_ids=True))
@@ -121,9 +159,10 @@ def test_ids_are_shown_only_when_asked_for(analysis):
 def test_audited_rows_are_not_on_the_list():
     frame = clinic()
     frame["audit"] = np.where(frame.index % 3 == 0, frame["sick"].astype(object), None)
-    table = prepare(frame, Roles("diagnosed", id="patient", audited="audit", ignore=("sick",)))
-    analysis = analyse(table, method="joint", n_resamples=19, n_jobs=1)
-    summary = summarise(analysis, top=600, show_ids=True)
+    roles = Roles("diagnosed", id="patient", audited="audit", ignore=("sick",))
+    model = TableClassifier(roles).fit(frame)
+    report = Report(model, frame, n_resamples=19, n_jobs=1, top=600, show_ids=True)
+    summary, analysis = report.to_dict(), report.analysis
     assert not {line["id"] for line in summary["ranking"]} & set(frame["patient"][::3])
     assert analysis.orientation.rule == "audit"
     assert "audited classes and weights take no part" in summary["scar_test"]["note"]
@@ -156,9 +195,9 @@ def test_texts_of_the_data_are_shown_as_text():
     frame = clinic(300).rename(columns={"smoker": EVIL, "distance": 'a"b&{{7*7}}$x^2$'})
     frame[EVIL] = frame[EVIL].map({"no": f"{EVIL}no", "yes": "'\"><img src=x onerror=alert(2)>"})
     frame["patient"] = EVIL + frame["patient"]
-    table = prepare(frame, Roles("diagnosed", id="patient", by=EVIL, ignore=("sick",)))
-    analysis = analyse(table, method="joint", n_resamples=19, n_jobs=1)
-    page = render(summarise(analysis, show_ids=True, source=EVIL, command=EVIL))
+    model = TableClassifier(Roles("diagnosed", id="patient", by=EVIL, ignore=("sick",))).fit(frame)
+    shown = {"show_ids": True, "source": EVIL, "command": EVIL}
+    page = Report(model, frame, n_resamples=19, n_jobs=1, **shown).to_html()
     parser = Elements()
     parser.feed(page)
     tags = [tag for tag, _ in parser.found]
@@ -169,22 +208,24 @@ def test_texts_of_the_data_are_shown_as_text():
     assert "{{7*7}}" in page
 
 
-def test_reports_are_written_whole_or_not_at_all(summary, tmp_path, monkeypatch):
-    path = tmp_path / "r.html"
-    numbers = write_report(summary, path)
-    assert json.loads(numbers.read_text()) == summary
+def test_reports_are_written_whole_or_not_at_all(analysis, tmp_path):
+    path, report = tmp_path / "r.html", Report(analysis.model, analysis.table)
+    vars(report)["analysis"] = analysis
+    numbers = report.write_html(path)
+    assert json.loads(numbers.read_text()) == report.to_dict()
     before = path.read_bytes()
-    broken = {**summary, "drivers": None}
+    report.to_dict()["drivers"] = None
     with pytest.raises(TypeError):
-        write_report(broken, path)
+        report.write_html(path)
     assert path.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r.html", "r.json"]
 
 
 def test_large_tables_are_tested_by_the_chi_square_law(monkeypatch):
-    monkeypatch.setattr("doublelogit.report.analysis.LARGE", 500)
-    table = prepare(clinic(), Roles("diagnosed", id="patient", ignore=("sick",)))
-    summary = summarise(analyse(table, method="joint"))
+    monkeypatch.setattr("doublelogit.report.analysis.LARGE_SAMPLE", 500)
+    frame = clinic()
+    model = TableClassifier(Roles("diagnosed", id="patient", ignore=("sick",))).fit(frame)
+    summary = model.report(frame).to_dict()
     assert summary["scar_test"]["asymptotic"]
     assert "chi-square law of large samples" in summary["scar_test"]["sentence"]
     assert summary["scar_test"]["rejects"]
@@ -227,7 +268,7 @@ def line(method, difference):
 
 
 def test_a_scar_method_may_be_recommended_only_without_evidence_of_bias(analysis):
-    lines = [line("joint", 0.0), *(line(method, 0.1) for method in AT_RANDOM), line("em", 0.05)]
+    lines = [line("joint", 0.0), *(line(method, 0.1) for method in RULED_OUT), line("em", 0.05)]
     biased = analysis.test
     assert _concluded(lines, biased).recommended == "em"
     plain = replace(biased, p_value=0.6)

@@ -102,7 +102,7 @@ def test_the_winner_is_tested_against_the_second_and_the_oracle_left_out():
 
 
 def test_our_ranks_of_the_printed_means_are_the_printed_ranks():
-    printed = Printed.of("ecai2023")
+    printed = Printed.from_plan("ecai2023")
     means = printed.results.assign(mode="printed")
     oracle = means[means["method"] == "NAIVE"].assign(method="ORACLE")
     oracle["mean"] = np.where(oracle["metric"] == "accuracy", 1.0, 0.0)
@@ -179,7 +179,7 @@ def test_figures_are_written_twice_the_same_and_a_method_keeps_its_colour(rows, 
 def test_a_plan_may_call_its_oracle_and_scenarios_as_it_likes(path, tmp_path):
     text = PLAN.replace('"ORACLE"', '"TRUTH"').replace("id = 1", "id = 7")
     truth = 'estimator = "sklearn.ensemble:RandomForestClassifier"\noptions = { random_state = 0 }'
-    text = text.replace('estimator = "doublelogit:NaiveClassifier"\ntold', f"{truth}\ntold")
+    text = text.replace('estimator = "doublelogit:NaiveClassifier"\ngiven', f"{truth}\ngiven")
     path.write_text(text)
     plan, store = load_plan(path), Store(tmp_path / "named")
     run(plan, "first", store, repetitions=1)
@@ -193,7 +193,7 @@ def test_a_plan_may_call_its_oracle_and_scenarios_as_it_likes(path, tmp_path):
 def test_a_changed_oracle_changes_what_others_are_measured_against(path, tmp_path):
     store = Store(tmp_path / "oracle")
     run(load_plan(path), "first", store)
-    path.write_text(PLAN.replace('told = "class"', 'told = "class"\noptions = { C = 0.1 }'))
+    path.write_text(PLAN.replace('given = "class"', 'given = "class"\noptions = { C = 0.1 }'))
     left = pending(load_plan(path), "first", store)
     assert {m.name for t in left for m in t.methods if t.draw.dataset.name == "heart-c"} == {
         "ORACLE",

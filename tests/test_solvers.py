@@ -101,12 +101,12 @@ def test_trust_region_reports_running_out_of_iterations():
 
 def test_factor_solves_singular_systems_by_the_shortest_solution():
     matrix = np.diag([2.0, 0.0])
-    np.testing.assert_allclose(Factor.of(matrix).solve(np.array([4.0, 0.0])), [2, 0])
+    np.testing.assert_allclose(Factor.from_matrix(matrix).solve(np.array([4.0, 0.0])), [2, 0])
 
 
 def test_corrections_teach_the_factor_the_true_curvature():
     bowl = Quadratic(p=3)
-    factor = Factor.of(np.eye(3))
+    factor = Factor.from_matrix(np.eye(3))
     for step in np.eye(3):
         factor = factor.corrected(step, bowl.H @ step)
     last = np.eye(3)[-1]

@@ -1,5 +1,6 @@
 """Tables as people have them: files, labels, columns of all kinds, formulas."""
 
+import json
 import warnings
 
 import numpy as np
@@ -7,15 +8,23 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from doublelogit import Roles, TableEncoder, TableError, TableWarning, fit_table, read_table
+from doublelogit import (
+    Roles,
+    TableClassifier,
+    TableEncoder,
+    TableError,
+    TableWarning,
+    read_table,
+)
 from doublelogit.datasets import load_census
 from doublelogit.datasets.census import census_propensity
 from doublelogit.registry import METHODS
-from doublelogit.tables import code_labels, parse_formula, prepare
-from doublelogit.tables.columns import MOST_LEVELS, OTHER, Category, Date, Ignored, Number, learn
+from doublelogit.table_model import contributions
+from doublelogit.tables import Table, TableEncoding, code_labels, parse_formula
+from doublelogit.tables.columns import OTHER, Category, Date, Ignored, Number
 from doublelogit.tables.labels import code_audited
-from doublelogit.tables.model import contributions
-from doublelogit.tables.roles import groups
+from doublelogit.tables.survey import MOST_LEVELS, describe
+from doublelogit.tables.table import row_groups
 
 FRAME = pd.DataFrame(
     {
@@ -25,6 +34,11 @@ FRAME = pd.DataFrame(
         "n": [1, 2, 3],
     }
 )
+
+
+def learn(column):
+    """The description of a column that is in memory."""
+    return describe(str(column.name), lambda: iter((column,)))
 
 
 def same(frame):
@@ -120,13 +134,14 @@ def test_what_is_no_table_gets_a_sentence(make, message, tmp_path):
         (["sick", "well", "dead"], "sick", "sick"),
         (["sick", "well", "dead"], "SICK", "sick"),
         ([3, 4, 4], "3", "3"),
+        ([True, False, None], "True", "1"),
     ],
 )
 def test_labels_are_coded(values, positive, means):
-    found = code_labels(pd.Series(values, name="y"), positive)
-    assert found.positive == means
+    s, coding = code_labels(pd.Series(values, name="y"), positive)
+    assert coding.positive == means
     expected = [str(v) in (means, f"{means}.0") or v is True for v in values]
-    assert found.s.tolist() == [float(v) for v in expected]
+    assert s.tolist() == [float(v) for v in expected]
 
 
 @pytest.mark.parametrize(
@@ -172,15 +187,17 @@ def test_columns_are_learned_for_what_they_are():
 
 def test_rare_and_many_levels_share_a_coefficient():
     values = np.repeat([f"v{i:03d}" for i in range(200)], np.linspace(60, 12, 200).astype(int))
-    spec = Category.learn(pd.Series(values, name="v"))
+    spec = learn(pd.Series(values, name="v"))
+    assert isinstance(spec, Category)
     assert spec.levels[0] == "v000"
     assert len(spec.names) == MOST_LEVELS
     assert spec.levels[-1] == OTHER
 
 
-def test_numbers_are_standardised_and_holes_marked():
+def test_numbers_are_standardised_and_missing_values_marked():
     x = pd.Series([1.0, 2.0, np.nan, 3.0, np.inf], name="x")
-    spec = Number.learn(x)
+    spec = learn(x)
+    assert isinstance(spec, Number)
     values = spec.encode(x).values
     assert spec.names == ("x", "x (missing)")
     assert values[:, 1].tolist() == [0, 0, 1, 0, 1]
@@ -190,7 +207,8 @@ def test_numbers_are_standardised_and_holes_marked():
 
 def test_dates_have_a_trend_and_a_season():
     dates = pd.Series(pd.date_range("2020-01-01", "2023-12-31", freq="D"), name="d")
-    spec = Date.learn(dates.dt.strftime("%Y-%m-%d"), "%Y-%m-%d")
+    spec = learn(dates.dt.strftime("%Y-%m-%d").rename("d"))
+    assert spec.pattern == "%Y-%m-%d"
     values = spec.encode(dates.dt.strftime("%Y-%m-%d")).values
     assert len(spec.names) == 3
     assert np.allclose(values[:, 1] ** 2 + values[:, 2] ** 2, 1)
@@ -200,10 +218,11 @@ def test_dates_have_a_trend_and_a_season():
 def test_encoding_is_kept_as_json_and_back():
     frame = load_census(n_rows=800).frame
     encoder = TableEncoder(categorical=["age"]).fit(frame)
-    again = TableEncoder.from_dict(encoder.to_dict())
-    assert again.columns_ == encoder.columns_
+    kept = json.loads(json.dumps(encoder.encoding_.to_dict()))
+    again = TableEncoder.from_encoding(TableEncoding.from_dict(kept))
+    assert again.encoding_ == encoder.encoding_
     pd.testing.assert_frame_equal(again.transform(frame), encoder.transform(frame))
-    assert len(encoder.sources) == encoder.transform(frame).shape[1]
+    assert len(encoder.encoding_.sources) == encoder.transform(frame).shape[1]
 
 
 def test_what_differs_from_fit_is_said():
@@ -224,10 +243,11 @@ def test_what_differs_from_fit_is_said():
 def test_named_features_are_those_of_the_table():
     census = load_census(n_rows=1500)
     roles = Roles("on_record", id="person", propensity_features=("workclass", "age"))
-    model = fit_table(census.frame, roles)
+    model = TableClassifier(roles).fit(census.frame)
+    sources = model.encoding_.sources
     used = {
         source
-        for source, gamma in zip(model.sources, model.classifier.propensity_coef_[0], strict=True)
+        for source, gamma in zip(sources, model.classifier_.propensity_coef_[0], strict=True)
         if gamma != 0
     }
     assert used == {"workclass", "age"}
@@ -235,7 +255,7 @@ def test_named_features_are_those_of_the_table():
 
 def test_predictions_carry_ids_and_are_probabilities():
     census = load_census(n_rows=1500)
-    model = fit_table(census.frame, Roles("on_record", id="person"))
+    model = TableClassifier(Roles("on_record", id="person")).fit(census.frame)
     new = census.frame.drop(columns=["on_record"]).head(20)
     found = model.predict(new)
     assert found["person"].tolist() == new["person"].tolist()
@@ -249,16 +269,14 @@ def test_every_method_fits_a_table(method):
     census = load_census(n_rows=600)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = fit_table(census.frame, Roles("on_record", id="person"), method=method)
+        model = TableClassifier(Roles("on_record", id="person"), method).fit(census.frame)
     assert model.predict(census.frame)["positive"].between(0, 1).all()
 
 
 def test_a_method_without_named_features_says_so():
     with pytest.raises(TableError, match="has one set of features"):
-        fit_table(
-            load_census(n_rows=200).frame,
-            Roles("on_record", propensity_features=("age",)),
-            method="tm-simple",
+        TableClassifier(Roles("on_record", propensity_features=("age",)), "tm-simple").fit(
+            load_census(n_rows=200).frame
         )
 
 
@@ -267,9 +285,9 @@ def test_weights_and_audits_reach_the_fit():
     audit = pd.Series(census.target).map({1: "yes", 0: "no"})
     audit[300:] = None
     frame = census.frame.assign(w=2.0, audit=audit)
-    model = fit_table(frame, Roles("on_record", id="person", weight="w", audited="audit"))
-    assert model.classifier.orientation_.rule == "audit"
-    assert "w" not in model.sources
+    model = TableClassifier(Roles("on_record", id="person", weight="w", audited="audit")).fit(frame)
+    assert model.classifier_.orientation_.rule == "audit"
+    assert "w" not in model.encoding_.sources
 
 
 def test_the_census_table_is_as_said():
@@ -309,37 +327,40 @@ def test_formulas_hold_names_only(formula):
 
 def test_a_formula_fits_a_table():
     census = load_census(n_rows=1500)
-    model = fit_table(census.frame, "on_record ~ age + education + sex | age + workclass")
-    assert set(model.sources) == {"age", "education", "sex", "workclass"}
-    assert model.roles.propensity_features == ("age", "workclass")
+    formula = "on_record ~ age + education + sex | age + workclass"
+    model = TableClassifier(formula).fit(census.frame)
+    assert set(model.encoding_.sources) == {"age", "education", "sex", "workclass"}
+    assert model.roles_.propensity_features == ("age", "workclass")
 
 
 def test_groups_are_few_enough_to_read():
-    numbers = groups(pd.Series(np.arange(100.0), name="x"))
+    numbers = row_groups(pd.Series(np.arange(100.0), name="x"))
     assert len(set(numbers)) == 4
-    words = groups(pd.Series([f"g{i % 40}" for i in range(400)], name="g"))
+    words = row_groups(pd.Series([f"g{i % 40}" for i in range(400)], name="g"))
     assert len(set(words)) == 12
-    assert "(missing)" in set(groups(pd.Series(["a", None])))
+    assert "(missing)" in set(row_groups(pd.Series(["a", None])))
 
 
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        (Roles("nowhere"), "--label names 'nowhere'"),
-        (Roles("on_record", by="nowhere"), "--by names"),
+        (Roles("nowhere"), "`label` names 'nowhere'"),
+        (Roles("on_record", by="nowhere"), "`by` names"),
         (Roles("on_record", propensity_features=("on_record",)), "is no feature"),
         (Roles("on_record", weight="sex"), "weights must be numbers"),
     ],
 )
 def test_roles_that_do_not_fit_get_a_sentence(roles, message):
     with pytest.raises(TableError, match=message):
-        prepare(load_census(n_rows=50).frame, roles)
+        Table.from_frame(load_census(n_rows=50).frame, roles)
 
 
 def test_what_speaks_for_a_row_adds_up_to_its_logit():
     census = load_census(n_rows=1500)
-    model = fit_table(census.frame, Roles("on_record", id="person", propensity_features=()))
-    X, _ = model.encode(census.frame)
-    moved = contributions(model, X)
-    logit = model.classifier.decision_function(X)
+    model = TableClassifier(Roles("on_record", id="person", propensity_features=())).fit(
+        census.frame
+    )
+    X, _ = model.encoding_.encode(census.frame)
+    moved = contributions(model.fitted_, X, X.to_numpy().mean(axis=0))
+    logit = model.classifier_.decision_function(X)
     assert np.allclose(moved.sum(axis=1), logit - logit.mean())

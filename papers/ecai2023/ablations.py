@@ -50,7 +50,7 @@ def changed(plan: Plan) -> dict[str, Plan]:
 
 def with_options(plan: Plan, only: str | None = None, **options: Any) -> Plan:
     """The plan with other options of all methods that know them, or of one alone."""
-    methods = [m for m in plan.methods if m.told == "class"]
+    methods = [m for m in plan.methods if m.given == "class"]
     for method in plan.methods:
         if method in methods or only not in (None, method.name):
             continue
@@ -62,7 +62,7 @@ def with_options(plan: Plan, only: str | None = None, **options: Any) -> Plan:
 
 def differences(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Mean minus printed, one column per change."""
-    printed = Printed.of("ecai2023").results
+    printed = Printed.from_plan("ecai2023").results
     keys = ["scenario", "metric", "dataset", "method"]
     theirs = printed.set_index(keys)["mean"]
     columns = {

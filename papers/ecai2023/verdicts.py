@@ -13,7 +13,7 @@ from doublelogit.experiments.summary import (
 from doublelogit.experiments.tables import Printed
 
 ACCURACY, ERROR = METRICS
-PRINTED = Printed.of("ecai2023")
+PRINTED = Printed.from_plan("ecai2023")
 PU = ["NAIVE", "TM_SIMPLE", "EM", "TM", "JOINT", "LBE"]
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from doublelogit.exceptions import ModelFileError
 from doublelogit.files import written_whole
 
-FORMAT = 1  # raised when an older release could not read the file
+FORMAT = 2  # raised when an older release could not read the file
 HEADER, SEAL = "model.json", "SHA256"
 MEMBER = re.compile(r"arrays/\d{1,6}|parts/\d{1,6}\.skops")
 LARGEST_HEADER = 16 * 2**20
@@ -70,6 +70,7 @@ class Opened:
     """What a model file says, checked."""
 
     path: str
+    format: int
     kind: str
     versions: dict[str, str]
     packed: Packed
@@ -102,7 +103,8 @@ def read(path: str | Path) -> Opened:
     if {name: _digest(content) for name, content in members.items()} != header.get("members"):
         raise damaged(path.name, "the checksum of a member is wrong")
     packed = Packed(header["state"], members)
-    return Opened(path.name, str(header["kind"]), dict(header["versions"]), packed)
+    kind, versions = str(header["kind"]), dict(header["versions"])
+    return Opened(path.name, int(header["format"]), kind, versions, packed)
 
 
 def damaged(name: str, why: str) -> ModelFileError:

@@ -189,11 +189,30 @@ def most_correlated(X: ArrayLike, y: ArrayLike, k: int = 5) -> tuple[int, ...]:
     return tuple(int(j) for j in order[:k])
 
 
-def draw(y: ArrayLike, e_x: ArrayLike, rng: np.random.Generator, max_draws: int = 1000) -> Floats:
+def draw(
+    y: ArrayLike,
+    e_x: ArrayLike,
+    random_state: int | np.random.Generator = 0,
+    max_draws: int = 1000,
+) -> Floats:
     """Observed labels: each positive labelled with probability e(x), negatives never.
 
     A draw without any labelled row is drawn again from the same stream.
+
+    Parameters
+    ----------
+    y, e_x : array-like of shape (n_samples,)
+        Class and propensity of every row.
+    random_state : int or Generator, default=0
+        Seed, or the stream to draw from.
+    max_draws : int, default=1000
+        How often to draw before giving up.
+
+    Returns
+    -------
+    s : ndarray of shape (n_samples,)
     """
+    rng = np.random.default_rng(random_state)
     positive = np.asarray(y) == 1
     e_x = np.asarray(e_x, dtype=np.float64)
     if e_x.shape != positive.shape:

@@ -56,6 +56,11 @@ def probit(a: Floats) -> LinkDerivatives:
 LINKS: dict[str, Link] = {"logit": None, "probit": probit}
 
 
+def link_name(link: Link) -> str:
+    """Name of a response function, by which a fitted model keeps it."""
+    return next(name for name, known in LINKS.items() if known is link)
+
+
 def to_logit(link: Link, a: Floats) -> Floats:
     """Logit of the probability that a predictor means."""
     return a if link is None else link(a).value
@@ -80,13 +85,13 @@ def linked_logistic_slope(link: Link, a: Floats, target: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Response:
-    """How two predictors make the chance of a label: a link, and how often negatives get one."""
+    """How two predictors make the probability of a label: a link, and the rate of false labels."""
 
     link: Link = None
     false_rate: float = 0.0
 
-    def slopes(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
-        """Loss of what was observed of a row, and its slopes."""
+    def gradient(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
+        """Loss of what was observed of a row, and its gradient."""
         if self.false_rate > 0:
             return PairLossGradient(*self.loss(s, known, a, b)[:3])
         if self.link is None:
@@ -96,11 +101,11 @@ class Response:
         return PairLossGradient(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
 
     def loss(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
-        """The same with the Hessian."""
+        """Loss of what was observed of a row, its gradient and its Hessian."""
         if self.link is None:
-            return self._of_logits(s, known, a, b)
+            return self._from_logits(s, known, a, b)
         z_a, z_b = self.link(a), self.link(b)
-        f = self._of_logits(s, known, z_a.value, z_b.value)
+        f = self._from_logits(s, known, z_a.value, z_b.value)
         return PairLoss(
             f.value,
             f.d_a * z_a.slope,
@@ -110,7 +115,7 @@ class Response:
             f.h_bb * z_b.slope**2 + f.d_b * z_b.bend,
         )
 
-    def _of_logits(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
+    def _from_logits(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
         if self.false_rate > 0:
             return noisy_double_logistic(s, known, a, b, self.false_rate)
         return double_logistic(s, known, a, b)

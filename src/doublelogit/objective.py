@@ -199,7 +199,7 @@ def _double_value_grad(
     weight: Floats,
 ) -> PairGradient:
     return pulled_back(
-        X, response.slopes(s, known, predictor(X, beta), predictor(X, gamma)), weight
+        X, response.gradient(s, known, predictor(X, beta), predictor(X, gamma)), weight
     )
 
 

@@ -4,9 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from doublelogit import archive
+from doublelogit.estimators import format1
 from doublelogit.estimators import serialization as classifiers
 from doublelogit.exceptions import ModelFileError
-from doublelogit.tables import model as tables
+from doublelogit.table_classifier import TableClassifier
+from doublelogit.table_model import KIND as TABLE
+from doublelogit.table_model import FittedTable
 
 
 def load(path: str | Path, *, trusted: Any = ()) -> Any:
@@ -15,13 +18,13 @@ def load(path: str | Path, *, trusted: Any = ()) -> Any:
     Parameters
     ----------
     path : path
-        Of the file.
+        The model file.
     trusted : sequence of str, default=()
         Names of types that a plugged-in classifier may have, beyond those that skops trusts.
 
     Returns
     -------
-    model : classifier or TableModel
+    model : classifier or TableClassifier
 
     Examples
     --------
@@ -35,16 +38,35 @@ def load(path: str | Path, *, trusted: Any = ()) -> Any:
     array([0, 0, 1, 1])
     """
     opened = archive.read(path)
-    makers = {classifiers.KIND: classifiers.of_state, tables.KIND: tables.TableModel.of_state}
-    if opened.kind not in makers:
+    if opened.kind not in MAKERS:
         raise ModelFileError(
             f"{opened.path!r} holds a {opened.kind[:60]!r}, which this release does not know. "
             "Upgrade doublelogit."
         )
-    state = opened.state(classifiers.RECORDS, trusted)
+    old = opened.format == 1
+    state = opened.state(format1.RECORDS if old else classifiers.RECORDS, trusted)
     try:
-        return makers[opened.kind](state)
+        return MAKERS[opened.kind](UPGRADES[opened.kind](state) if old else state)
     except ModelFileError as error:
         raise ModelFileError(f"{opened.path!r}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise archive.damaged(opened.path, f"its state makes no sense ({error})") from error
+
+
+def load_table(path: str | Path) -> TableClassifier:
+    """Read a model of a table; a bare classifier, which knows no table, is refused."""
+    model = load(path)
+    if not isinstance(model, TableClassifier):
+        raise ModelFileError(
+            f"{Path(path).name!r} holds a bare classifier, which knows no table. Use a model saved "
+            "by TableClassifier or by 'doublelogit fit'."
+        )
+    return model
+
+
+def _table(state: dict[str, Any]) -> TableClassifier:
+    return TableClassifier.from_fitted(FittedTable.from_state(state))
+
+
+MAKERS = {classifiers.KIND: classifiers.from_state, TABLE: _table}
+UPGRADES = {classifiers.KIND: format1.upgraded, TABLE: format1.upgraded_table}

@@ -33,7 +33,7 @@ Prepare = Callable[[Any, Any, Any], tuple[Floats, Floats, Floats]]
 
 
 class Source(Protocol):
-    """Rows that are elsewhere, before a fit has looked at their labels."""
+    """Rows that are not in memory, before a fit has looked at their labels."""
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -43,7 +43,7 @@ class Source(Protocol):
     def n_features(self) -> int: ...
     @property
     def encoding(self) -> Any:
-        """How columns of a table became features, where they were no numbers; or None."""
+        """How columns of a table became features; None for features that are numbers already."""
 
     def labels(self) -> NDArray[Any]:
         """The distinct values of the label."""

@@ -14,21 +14,30 @@ values; 64 bits are used up after six passes, so that any number of ties ends th
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from doublelogit._types import Column, Floats
-from doublelogit.rows import Rows, quantile
+from doublelogit.rows import quantile
+
+T = TypeVar("T")
 
 FEW = 2**17  # rows that may travel and be sorted at once: two megabytes
 BITS = 12  # of the numbers, settled in each pass
 SIGN = np.uint64(1 << 63)
 
 
+class Summable(Protocol):
+    """Columns that can be summed over and collected: rows, or a stream of numbers."""
+
+    def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T: ...
+    def collect(self, fn: Callable[..., Floats], *columns: Column) -> Floats: ...
+
+
 def quantile_over(
-    rows: Rows,
+    rows: Summable,
     column: Column,
     weight: Column,
     q: float,
@@ -64,7 +73,7 @@ class _Range(NamedTuple):
     below: float
 
 
-def _order_statistic(rows: Rows, column: Column, weight: Column, position: float) -> float:
+def _order_statistic(rows: Summable, column: Column, weight: Column, position: float) -> float:
     """The smallest value up to which there is more weight than position, or the largest one."""
     here, count = _Range(0, 64, 0.0), FEW + 1
     while count > FEW and here.width > 0:

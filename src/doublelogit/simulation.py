@@ -1,24 +1,22 @@
 """Hide the positives of a table whose class is known, and see how well methods find them."""
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats
-from doublelogit.exceptions import OrientationWarning, TableError
+from doublelogit.exceptions import TableError
 from doublelogit.labelling import draw
 from doublelogit.metrics import approximation_error
-from doublelogit.registry import METHODS
-from doublelogit.tables.encoder import TableEncoder
-from doublelogit.tables.labels import code_labels
-from doublelogit.tables.model import make_classifier
-from doublelogit.tables.roles import Roles
+from doublelogit.registry import METHODS, Method
+from doublelogit.table_model import make_classifier, quietly
+from doublelogit.tables import Roles, TableEncoder, TableEncoding, code_labels
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Simulated:
     s: Floats
     e_x: Floats
     X: Any
-    encoder: TableEncoder
+    encoding: TableEncoding
 
     @property
     def sentence(self) -> str:
@@ -40,14 +38,14 @@ class Simulated:
         hidden = int(self.y.sum() - self.s.sum())
         return (
             f"{len(self.y):,} rows, {int(self.y.sum()):,} positive ({self.y.mean():.1%}); a "
-            f"positive is labelled with a chance between {low:.0%} and {high:.0%}: "
+            f"positive is labelled with a probability of {low:.0%} to {high:.0%}: "
             f"{int(self.s.sum()):,} are labelled, {hidden:,} are hidden."
         )
 
 
 @dataclass(frozen=True)
 class Score:
-    """One method beside the truth."""
+    """One method compared with the truth."""
 
     method: str
     accuracy: float
@@ -67,7 +65,7 @@ def simulate_labels(
     label_frequency: float = 0.5,
     label: str = "label",
     ignore: tuple[str, ...] = (),
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Simulated:
     """Label some of the positives of a table, with a chance that depends on its columns.
 
@@ -89,22 +87,22 @@ def simulate_labels(
         Name of the new column, which takes the place of the truth.
     ignore : tuple of str, default=()
         Columns that are no features, such as an id.
-    seed : int, default=0
-        Of the draw.
+    random_state : int, default=0
+        Seed of the draw.
     """
     for name in (truth, *drivers, *ignore):
         if name not in frame.columns:
             raise TableError(f"{name!r} is no column of the table.")
     if not 0 < label_frequency <= 1:
-        raise TableError(f"the label frequency must be in (0, 1]; got {label_frequency}.")
-    y = code_labels(frame[truth], positive).s
+        raise TableError(f"`label_frequency` must be in (0, 1]; got {label_frequency}.")
+    y, _ = code_labels(frame[truth], positive)
     features = frame.drop(columns=[truth, *ignore])
-    encoder = TableEncoder().fit(features)
-    X, _ = encoder.encode(features)
-    e_x = propensities(X, encoder.encoded(drivers, "drivers"), y, strength, label_frequency)
-    s = draw(y, e_x, np.random.default_rng(seed))
+    encoding = TableEncoder().fit(features).encoding_
+    X, _ = encoding.encode(features)
+    e_x = propensities(X, encoding.features_of(drivers, "drivers"), y, strength, label_frequency)
+    s = draw(y, e_x, random_state)
     labelled = frame.drop(columns=[truth]).assign(**{label: np.where(s == 1, "yes", "")})
-    return Simulated(labelled, label, y, s, e_x, X, encoder)
+    return Simulated(labelled, label, y, s, e_x, X, encoding)
 
 
 def propensities(
@@ -115,12 +113,11 @@ def propensities(
         return np.full(len(X), float(label_frequency))
     direction = X[columns].to_numpy().sum(axis=1)
     direction = strength * (direction - direction.mean()) / max(direction.std(), 1e-12)
-    low, high = -50.0, 50.0
-    for _ in range(60):  # the mean rises with the intercept: halve the range it lies in
-        middle = (low + high) / 2
-        enough = expit(direction[y == 1] + middle).mean() >= label_frequency
-        low, high = (low, middle) if enough else (middle, high)
-    return np.asarray(expit(direction + high)) if label_frequency < 1 else np.ones(len(X))
+    if label_frequency == 1:
+        return np.ones(len(X))
+    positives = direction[y == 1]
+    intercept = brentq(lambda b: expit(positives + b).mean() - label_frequency, -50.0, 50.0)
+    return np.asarray(expit(direction + intercept))
 
 
 def evaluate(
@@ -136,27 +133,24 @@ def evaluate(
     seconds = time.perf_counter() - start
     accuracy = float(((reference > 0.5) == (y == 1)).mean())
     scores = [Score("truth (oracle)", accuracy, 0.0, float(y.mean()), seconds)]
-    for i, method in enumerate(METHODS):
+    for i, method in enumerate(METHODS.values()):
         scores.append(_score(method, simulated, propensity_features, reference))
         progress((i + 1) / len(METHODS))
     return scores
 
 
 def _score(
-    method: str, simulated: Simulated, named: tuple[str, ...] | None, reference: Floats
+    method: Method, simulated: Simulated, named: tuple[str, ...] | None, reference: Floats
 ) -> Score:
-    own = method not in ("naive", "tm-simple")  # those have one set of features for all
-    roles = Roles(simulated.label, propensity_features=named if own else None)
-    model = make_classifier(roles, simulated.encoder, method)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        start = time.perf_counter()
-        model.fit(simulated.X, simulated.s)
-        seconds = time.perf_counter() - start
+    roles = Roles(simulated.label, propensity_features=named if method.has_propensity else None)
+    model = make_classifier(method, roles, simulated.encoding)
+    start = time.perf_counter()
+    quietly(model.fit, simulated.X, simulated.s)
+    seconds = time.perf_counter() - start
     y_x = model.predict_positive(simulated.X)
-    unclear = any(issubclass(w.category, OrientationWarning) for w in caught)
+    unclear = any(finding.topic == "orientation" for finding in model.findings_)
     return Score(
-        method,
+        method.name,
         float(((y_x > 0.5) == (simulated.y == 1)).mean()),
         approximation_error(y_x, reference),
         float(y_x.mean()),

@@ -9,9 +9,7 @@ import shutil
 import pytest
 from tables_of_tests import clinic
 
-from doublelogit import Roles
-from doublelogit.report import analyse, summarise, write_report
-from doublelogit.tables import prepare
+from doublelogit import Roles, TableClassifier
 
 pytestmark = pytest.mark.browser
 LONG = "a_column_whose_name_is_long_enough_to_break_any_layout_that_trusts_its_data" * 2
@@ -46,9 +44,10 @@ def page(tmp_path_factory):
         ignore=("sick",),
         propensity_features=("distance", LONG),
     )
-    analysis = analyse(prepare(frame, roles), method="joint", n_resamples=19, n_jobs=1)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(summarise(analysis, show_ids=True, source="clinic.csv"), path)
+    shown = {"show_ids": True, "source": "clinic.csv"}
+    model = TableClassifier(roles).fit(frame)
+    model.report(frame, n_resamples=19, n_jobs=1, **shown).write_html(path)
     return path.as_uri()
 
 

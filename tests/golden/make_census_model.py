@@ -1,8 +1,9 @@
-"""Makes census_format1.dlm, with rows and their predictions. Run once per format, never again."""
+"""Makes census_formatN.dlm, with rows and their predictions. Run once per format, never again."""
 
 from pathlib import Path
 
-from doublelogit import Roles, fit_table
+from doublelogit import Roles, TableClassifier
+from doublelogit.archive import FORMAT
 from doublelogit.datasets import load_census
 
 
@@ -10,8 +11,8 @@ def main():
     here = Path(__file__).parent
     census = load_census(n_rows=2000)
     roles = Roles("on_record", id="person", propensity_features=census.drivers)
-    model = fit_table(census.frame, roles)
-    model.save(here / "census_format1.dlm")
+    model = TableClassifier(roles).fit(census.frame)
+    model.save(here / f"census_format{FORMAT}.dlm")
     census.frame.head(50).to_csv(here / "census_rows.csv", index=False)
     model.predict(here / "census_rows.csv").to_csv(here / "census_predictions.csv", index=False)
 

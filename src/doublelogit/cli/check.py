@@ -1,11 +1,11 @@
 """``doublelogit check``: is there enough in a table, and what can be learned from it."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from doublelogit.cli import options
-from doublelogit.cli.errors import PROBLEM
+from doublelogit.cli.errors import PROBLEM_FOUND
 from doublelogit.cli.options import Common, on_table
 
 EXAMPLE = "Example: [bold]doublelogit check patients.csv --label diagnosed --id patient[/bold]"
@@ -13,7 +13,7 @@ EXAMPLE = "Example: [bold]doublelogit check patients.csv --label diagnosed --id 
 
 @on_table()
 def check(
-    table: options.Table,
+    table: options.TablePath,
     common: Common,
     seed: options.Seed = 0,
     resamples: options.Resamples = None,
@@ -22,27 +22,22 @@ def check(
     ] = False,
 ) -> None:
     """Check data, labels, labelling at random and identifiability, before anything else."""
+    from doublelogit import Report, TableClassifier
     from doublelogit.cli.terminal import heading, print_json, progress, say
-    from doublelogit.report import analyse
-    from doublelogit.report.checks import checks
+    from doublelogit.findings import PROBLEM, worst
 
     with progress(common.json) as step:
         rows = common.table(table)
-        analysis = analyse(
-            rows, method=options.DEFAULT, seed=seed, n_resamples=resamples, progress=step
-        )
-        found = checks(analysis)
+        step("fitting", 0.0)
+        model = TableClassifier(rows.roles).fit(rows)
+        report = Report(model, rows, random_state=seed, n_resamples=resamples, progress=step)
+        found = report.checks()
     if common.json:
-        print_json({part: [s._asdict() for s in lines] for part, lines in found.items()})
+        print_json({part: [f.to_dict() for f in findings] for part, findings in found.items()})
     else:
-        for part, lines in found.items():
+        for part, findings in found.items():
             heading(part)
-            for sentence in lines:
-                say(sentence.level, sentence.text)
-    if strict and _worst(found) == "problem":
-        raise typer.Exit(PROBLEM)
-
-
-def _worst(found: dict[str, list[Any]]) -> str:
-    levels = [sentence.level for lines in found.values() for sentence in lines]
-    return max(levels, key=["fine", "attention", "problem"].index)
+            for finding in findings:
+                say(finding.level, finding.text)
+    if strict and worst(f for findings in found.values() for f in findings) == PROBLEM:
+        raise typer.Exit(PROBLEM_FOUND)

@@ -8,30 +8,18 @@ EXAMPLE = "Example: [bold]doublelogit compare patients.csv --label diagnosed --i
 
 @on_table()
 def compare(
-    table: options.Table,
+    table: options.TablePath,
     common: Common,
     seed: options.Seed = 0,
     resamples: options.Resamples = None,
 ) -> None:
     """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree."""
     from doublelogit.cli.terminal import print_json, print_table, progress, say
-    from doublelogit.report.analysis import scar_result
     from doublelogit.report.comparison import compare_methods
-    from doublelogit.tables import TableEncoder
 
     with progress(common.json, ("testing SCAR", "fitting")) as step:
         rows = common.table(table)
-        X, _ = TableEncoder(rows.roles.categorical).fit(rows.features).encode(rows.features)
-        test = scar_result(
-            rows,
-            X,
-            seed=seed,
-            n_resamples=resamples,
-            progress=lambda share: step("testing SCAR", share),
-        )
-        found = compare_methods(
-            rows, test, seed=seed, progress=lambda share: step("fitting", share)
-        )
+        found = compare_methods(rows, random_state=seed, n_resamples=resamples, progress=step)
     if common.json:
         print_json(found.to_dict())
         return
@@ -50,5 +38,5 @@ def compare(
             for line in found.lines
         ],
     )
-    for sentence in found.sentences:
-        say(sentence.level, sentence.text)
+    for finding in found.findings:
+        say(finding.level, finding.text)

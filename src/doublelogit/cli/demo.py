@@ -1,7 +1,7 @@
 """``doublelogit demo``: a report of a bundled table, beside the truth."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -26,49 +26,51 @@ def demo(
 
 
 def _demo(out: Path, n_rows: int, seed: int, resamples: int | None, as_json: bool) -> None:
+    from doublelogit import Report, Roles, TableClassifier
     from doublelogit.cli.report import show
     from doublelogit.cli.terminal import console, heading, print_json, print_table, progress, say
     from doublelogit.datasets import load_census
-    from doublelogit.report import analyse, summarise, write_report
-    from doublelogit.report.truth import beside_truth
-    from doublelogit.tables import Roles, prepare
+    from doublelogit.tables import Table
     from doublelogit.tables.write import write_table
 
     census = load_census(n_rows, random_state=seed)
     labelled = int((census.frame["on_record"] == "yes").sum())
     if not as_json:
-        heading("A census table with words, holes and biased labels")
+        heading("A census table with categories, missing values and biased labels")
         say(
             "fine",
             f"{n_rows:,} people, of whom {int(census.target.sum()):,} earn more than $50,000. "
             f"{labelled:,} of those are on record; the self-employed and the old are less often.",
         )
     out.mkdir(parents=True, exist_ok=True)
-    path = out / "census.csv"
+    path, page = out / "census.csv", out / "report.html"
     write_table(census.frame, path)
     roles = Roles("on_record", id="person", by="sex", propensity_features=census.drivers)
     command = (
         f"doublelogit report {path} --label on_record --id person --by sex "
-        f"--propensity-features {','.join(census.drivers)} --show-ids --out {out / 'report.html'}"
+        f"--propensity-features {','.join(census.drivers)} --show-ids --out {page}"
     )
     with progress(as_json) as step:
-        analysis = analyse(
-            prepare(census.frame, roles),
-            method=options.DEFAULT,
-            seed=seed,
+        table = Table.from_frame(census.frame, roles)
+        step("fitting", 0.0)
+        report = Report(
+            TableClassifier(roles).fit(table),
+            table,
+            show_ids=True,
+            random_state=seed,
             n_resamples=resamples,
             progress=step,
+            source=path.name,
+            command=command,
+            truth=(census.target, census.propensity),
         )
-        truth = beside_truth(analysis, census.target, census.propensity)
-        summary: dict[str, Any] = summarise(
-            analysis, show_ids=True, source=path.name, command=command, truth=truth
-        )
-        numbers = write_report(summary, out / "report.html")
+        numbers = report.write_html(page)
+    summary = report.to_dict()
     if as_json:
-        print_json({**summary, "report": str(out / "report.html")})
+        print_json({**summary, "report": str(page)})
         return
     console().print(f"\n What was run, on the table without the truth:\n {command}", soft_wrap=True)
     heading("Beside the truth")
-    lines = [[line["what"], line["truth"], line["estimate"]] for line in truth["lines"]]
+    lines = [[line["what"], line["truth"], line["estimate"]] for line in summary["truth"]["lines"]]
     print_table(["", "truth", "estimate"], lines)
-    show(summary, out / "report.html", numbers)
+    show(report, page, numbers)

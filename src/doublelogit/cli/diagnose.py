@@ -17,46 +17,32 @@ PICTURES = (".png", ".svg", ".pdf")
 
 @on_table()
 def diagnose(
-    table: options.Table,
+    table: options.TablePath,
     common: Common,
     out: options.Out = None,
-    method: options.Method = options.DEFAULT,
+    method: options.InferredMethod = options.DEFAULT,
 ) -> None:
     """Say what in a fit may not be trusted: starts, orientation, flat directions, overlap."""
     if out is not None and out.suffix.lower() not in PICTURES:
         raise typer.BadParameter(f"--out is a picture, {', '.join(PICTURES)}; got {out.name!r}.")
+    from doublelogit import TableClassifier
     from doublelogit.cli.terminal import print_json, progress, say
 
     with progress(common.json, ("fitting", "diagnosing")) as step:
-        found = _diagnosis(common.table(table), method, step)
+        rows = common.table(table)
+        step("fitting", 0.0)
+        model = TableClassifier(rows.roles, method).fit(rows)
+        step("diagnosing", 0.0)
+        found = model.infer(rows).diagnose()
         if out is not None:
             _draw(found, out)
-    # the library's sentences begin with what they call for
-    said = [(s.split(maxsplit=1)[0], s.split(maxsplit=1)[1]) for s in found.sentences]
     if common.json:
-        print_json([{"level": word.lower(), "text": text} for word, text in said])
+        print_json([finding.to_dict() for finding in found.findings])
         return
-    for word, text in said:
-        say("attention" if word == "ATTENTION" else "fine", text)
+    for finding in found.findings:
+        say(finding.level, finding.text)
     if out is not None:
         say("fine", f"Drawn in {out}.")
-
-
-def _diagnosis(rows: Any, method: str, step: Any) -> Any:
-    from doublelogit import infer
-    from doublelogit.tables import fit_table
-
-    step("fitting", 0.0)
-    model = fit_table(rows, rows.roles, method=method)
-    X, _ = model.encoder.encode(rows.features)
-    step("diagnosing", 0.0)
-    try:
-        inference = infer(
-            model.classifier, X, rows.s, sample_weight=rows.weight, audited_y=rows.audited
-        )
-    except TypeError as error:
-        raise ValueError(str(error)) from None
-    return inference.diagnose()
 
 
 def _draw(found: Any, out: Path) -> None:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import typer
 
 from doublelogit.exceptions import ModelFileError
+from doublelogit.wording import as_options
 
-BUG, TABLE, MODEL_FILE, PACKAGE, PROBLEM, INTERRUPTED = 1, 3, 4, 5, 6, 130
+BUG, TABLE, MODEL_FILE, PACKAGE, PROBLEM_FOUND, INTERRUPTED = 1, 3, 4, 5, 6, 130
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def guarded(as_json: bool) -> Iterator[None]:
 
 
 def _end(text: str, code: int, as_json: bool) -> None:
-    text = " ".join(text.split())
+    text = as_options(" ".join(text.split()))
     if as_json:
         typer.echo(json.dumps({"error": text, "code": code}))
     else:

@@ -13,38 +13,38 @@ EXAMPLE = (
 
 @on_table()
 def fit(
-    table: options.Table,
+    table: options.TablePath,
     common: Common,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
 ) -> None:
     """Fit a model to a table and save it."""
+    from doublelogit import TableClassifier
     from doublelogit.cli.terminal import print_json, progress, say
-    from doublelogit.tables import fit_table
 
     path = out or Path(f"{table.stem}.dlm")
     with progress(common.json, ("fitting", "writing")) as step:
         rows = common.table(table)
         step("fitting", 0.0)
-        model = fit_table(rows, rows.roles, method=method)
-        X, _ = model.encoder.encode(rows.features)
-        share = float(model.classifier.predict_positive(X).mean())
+        model = TableClassifier(rows.roles, method).fit(rows)
+        share = float(model.predict(rows)["positive"].mean())
         step("writing", 0.0)
         model.save(path)
+    labelled = int(rows.s.sum())
     if common.json:
         print_json(
             {
                 "model": str(path),
                 "method": method,
                 "rows": len(rows),
-                "labelled": int(rows.s.sum()),
+                "labelled": labelled,
                 "positive": share,
-                "warnings": list(model.warned),
+                "findings": [finding.to_dict() for finding in model.findings_],
             }
         )
         return
-    say("fine", f"{method} fitted to {len(rows):,} rows, {int(rows.s.sum()):,} labelled.")
-    say("fine", f"Estimated share of positives: {share:.1%}; labelled are {rows.s.mean():.1%}.")
-    for text in model.warned:
-        say("attention", text)
+    say("fine", f"{method} fitted to {len(rows):,} rows, {labelled:,} labelled.")
+    say("fine", f"Estimated share of positives: {share:.1%}; {rows.s.mean():.1%} are labelled.")
+    for finding in model.findings_:
+        say(finding.level, finding.text)
     say("fine", f"Saved as {path}.")

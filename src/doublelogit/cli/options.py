@@ -21,6 +21,15 @@ def _method(value: str) -> str:
     return value
 
 
+def _with_intervals(value: str) -> str:
+    able = [name for name, method in METHODS.items() if method.intervals is not None]
+    if _method(value) not in able:
+        raise typer.BadParameter(
+            f"{value!r} has neither a likelihood nor a posterior; choose one of {', '.join(able)}."
+        )
+    return value
+
+
 def _config(context: typer.Context, path: Path | None) -> None:
     """Defaults from a TOML file: of all commands, or of one in its own table."""
     if path is None:
@@ -42,7 +51,7 @@ def _config(context: typer.Context, path: Path | None) -> None:
     context.default_map = {**(context.default_map or {}), **defaults}
 
 
-Table = Annotated[
+TablePath = Annotated[
     Path,
     typer.Argument(help="CSV, Parquet, Excel, Stata or SPSS file.", exists=True, dir_okay=False),
 ]
@@ -53,6 +62,14 @@ ShowIds = Annotated[
 ]
 Method = Annotated[
     str, typer.Option("--method", callback=_method, help=f"One of {', '.join(METHODS)}.")
+]
+InferredMethod = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        callback=_with_intervals,
+        help=f"One of {', '.join(n for n, m in METHODS.items() if m.intervals is not None)}.",
+    ),
 ]
 Resamples = Annotated[
     int | None,
@@ -91,12 +108,17 @@ class Common:
     audited: Annotated[
         Text, _column("--audited", "Column with classes found out: 1, 0 or empty.")
     ] = None
-    weight: Annotated[Text, _column("--weight", "Column of how many times rows count.")] = None
+    weight: Annotated[
+        Text, _column("--weight", "Column with the number of times a row counts.")
+    ] = None
     by: Annotated[Text, _column("--by", "Column of groups to give the prevalence for.")] = None
+    features: Annotated[
+        Text, _column("--features", "Columns that are features; all others if not given.")
+    ] = None
     categorical: Annotated[Text, _column("--categorical", "Columns whose numbers are codes.")] = (
         None
     )
-    ignore: Annotated[Text, _column("--ignore", "Columns that are no features.")] = None
+    ignore: Annotated[Text, _column("--ignore", "Columns that are not features.")] = None
     delimiter: Annotated[Text, _of_csv("--delimiter", "Detected if not given.")] = None
     decimal: Annotated[Text, _of_csv("--decimal", "Point or comma; detected.")] = None
     encoding: Annotated[Text, _of_csv("--encoding", "Detected if not given.")] = None
@@ -112,11 +134,12 @@ class Common:
             "audited": self.audited,
             "weight": self.weight,
             "by": self.by,
+            "features": names(self.features),
             "categorical": names(self.categorical) or (),
             "ignore": names(self.ignore) or (),
         }
         if self.formula is not None:
-            return Roles.of_formula(self.formula, **others)
+            return Roles.from_formula(self.formula, **others)
         return Roles(
             label=str(self.label),
             outcome_features=names(self.outcome_features),
@@ -125,25 +148,20 @@ class Common:
         )
 
     def frame(self, path: Path) -> Any:
-        """The table of a file."""
+        """The table of a file, as it is."""
         from doublelogit.tables import read_table
 
         return read_table(
             path, delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding
         )
 
-    def apart(self, frame: Any) -> Any:
-        """A table taken apart by its roles, if it has enough labels."""
-        from doublelogit.report.analysis import check_enough
-        from doublelogit.tables import prepare
-
-        table = prepare(frame, self.roles())
-        check_enough(table)
-        return table
-
     def table(self, path: Path) -> Any:
-        """The table of a file, taken apart."""
-        return self.apart(self.frame(path))
+        """The table of a file by the roles of its columns, if it has enough labels."""
+        from doublelogit.tables import Table
+
+        table = Table.from_frame(self.frame(path), self.roles())
+        table.check_enough()
+        return table
 
     def check(self, needs_label: bool) -> None:
         """What can be said of the options before anything is imported."""

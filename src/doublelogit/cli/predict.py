@@ -15,25 +15,20 @@ Model = Annotated[
 
 
 @on_table(needs_label=False)
-def predict(model: Model, table: options.Table, common: Common, out: options.Out = None) -> None:
-    """Write P(Y=1 | x), the chance of a label, and the chance of a hidden positive, row by row."""
-    import doublelogit
-    from doublelogit.cli.terminal import print_json, progress, say
-    from doublelogit.tables.model import TableModel
+def predict(
+    model: Model, table: options.TablePath, common: Common, out: options.Out = None
+) -> None:
+    """Write P(Y=1 | x), the probability of a label, and that of a hidden positive, row by row."""
+    from doublelogit.cli.terminal import print_json, progress, recorded, say
+    from doublelogit.persistence import load_table
     from doublelogit.tables.write import write_table
 
     path = out or Path(f"{table.stem}-predictions.csv")
     with progress(common.json, ("predicting",)) as step:
-        fitted = doublelogit.load(model)
-        if not isinstance(fitted, TableModel):
-            raise doublelogit.ModelFileError(
-                f"{model.name!r} holds a bare classifier, which knows no table. Use a model saved "
-                "by 'doublelogit fit'."
-            )
-        frame = common.frame(table)
+        fitted, frame = load_table(model), common.frame(table)
         step("predicting", 0.0)
-        _, issues = fitted.encode(frame)
-        found = fitted.predict(frame)
+        with recorded() as issues:
+            found = fitted.predict(frame)
         write_table(found, path)
     if common.json:
         print_json({"predictions": str(path), "rows": len(found), "issues": issues})

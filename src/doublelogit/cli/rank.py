@@ -19,7 +19,7 @@ Cost = Annotated[float | None, typer.Option(min=0.0, help="Cost of checking one 
 
 @on_table(needs_label=False)
 def rank(
-    table: options.Table,
+    table: options.TablePath,
     common: Common,
     model: Annotated[
         Path | None,
@@ -36,33 +36,25 @@ def rank(
 ) -> None:
     """List the unlabelled rows likeliest to be positive, with the features that speak for each."""
     _check(common, model, budget, check_cost, miss_cost)
-    from doublelogit.cli.terminal import print_json, progress
-    from doublelogit.report.ranking import cut_list, rank_hidden
+    from doublelogit.cli.terminal import print_json, progress, recorded
     from doublelogit.tables.write import write_table
 
     with progress(common.json, ("fitting", "ranking")) as step:
-        fitted, frame, unlabelled, issues = _fitted(table, common, model, method, step)
+        fitted, rows = _fitted(table, common, model, method, step)
         step("ranking", 0.0)
-        features = frame.reindex(columns=fitted.encoder.feature_names_in_)
-        X, _ = fitted.encoder.encode(frame)
-        hidden = fitted.classifier.predict_hidden(X)
-        cut = cut_list(
-            hidden[unlabelled],
-            top=top,
-            budget=budget,
-            check_cost=check_cost,
-            miss_cost=miss_cost,
-        )
-        ranked = rank_hidden(fitted, features, X, hidden, unlabelled, cut.length)
-        lines = _lines(ranked, frame, fitted.roles.id)
+        with recorded() as issues:
+            found = fitted.rank(
+                rows, top, budget=budget, check_cost=check_cost, miss_cost=miss_cost
+            )
         if out is not None:
-            write_table(_frame(lines), out)
+            write_table(found, out)
+    sentence = found.attrs["sentence"]
     if common.json:
-        print_json(
-            {"sentence": cut.sentence, "issues": issues, "list": lines, "out": out and str(out)}
-        )
+        lines = found.assign(reasons=found["reasons"].str.split("; ")).to_dict("records")
+        print_json({"sentence": sentence, "issues": issues, "list": lines, "out": out and str(out)})
     else:
-        _show(lines, cut.sentence, [*fitted.warned, *issues], out)
+        said = [finding.text for finding in fitted.findings_ if model is None]
+        _show(found, sentence, [*said, *issues], out)
 
 
 def _check(
@@ -82,66 +74,30 @@ def _check(
 
 def _fitted(
     path: Path, common: Common, model: Path | None, method: str, step: Any
-) -> tuple[Any, Any, Any, list[str]]:
-    """A model, the table, which rows are unlabelled, and what differs from the table of fit."""
-    import numpy as np
+) -> tuple[Any, Any]:
+    """A model, loaded or fitted, and the rows to rank."""
+    from doublelogit import TableClassifier
+    from doublelogit.persistence import load_table
 
-    import doublelogit
-    from doublelogit.tables import fit_table
-    from doublelogit.tables.labels import as_words
-    from doublelogit.tables.model import TableModel
-
-    frame = common.frame(path)
+    if model is not None:
+        return load_table(model), common.frame(path)
+    rows = common.table(path)
     step("fitting", 0.0)
-    if model is None:
-        rows = common.apart(frame)
-        return fit_table(rows, rows.roles, method=method), frame, rows.s == 0, []
-    fitted = doublelogit.load(model)
-    if not isinstance(fitted, TableModel):
-        raise doublelogit.ModelFileError(f"{model.name!r} holds a classifier of no table.")
-    _, issues = fitted.encode(frame)
-    label = fitted.roles.label
-    if label not in frame.columns:
-        return fitted, frame, np.ones(len(frame), dtype=bool), issues
-    return fitted, frame, as_words(frame[label]) != fitted.roles.positive, issues
+    return TableClassifier(rows.roles, method).fit(rows), rows
 
 
-def _lines(ranked: list[Any], frame: Any, name: str | None) -> list[dict[str, Any]]:
-    from doublelogit.tables.roles import row_ids
-
-    ids = row_ids(frame, name)
-    return [
-        {
-            "rank": r.rank,
-            "id": str(ids[r.row]),
-            "chance": r.chance,
-            "reasons": [f"{x['feature']} = {x['value']}" for x in r.reasons],
-        }
-        for r in ranked
-    ]
-
-
-def _frame(lines: list[dict[str, Any]]) -> Any:
-    import pandas as pd
-
-    columns = ["rank", "id", "chance", "reasons"]
-    return pd.DataFrame(
-        [{**line, "reasons": "; ".join(line["reasons"])} for line in lines], columns=columns
-    )
-
-
-def _show(lines: list[dict[str, Any]], sentence: str, warned: list[str], out: Path | None) -> None:
+def _show(found: Any, sentence: str, said: list[str], out: Path | None) -> None:
     from doublelogit.cli.terminal import print_table, say
 
     shown = [
-        [str(line["rank"]), line["id"], f"{line['chance']:.1%}", ", ".join(line["reasons"])]
-        for line in lines[:SCREEN]
+        [str(line.rank), line.id, f"{line.probability:.1%}", line.reasons.replace("; ", ", ")]
+        for line in found.head(SCREEN).itertuples()
     ]
-    print_table(["rank", "id", "chance", "what speaks for it"], shown, numeric=9)
-    if len(lines) > SCREEN:
+    print_table(["rank", "id", "probability", "what speaks for it"], shown, numeric=9)
+    if len(found) > SCREEN:
         rest = "all are in the file" if out else "--out list.csv writes all"
-        say("fine", f"The first {SCREEN} of {len(lines)}; {rest}.")
-    for text in warned:
+        say("fine", f"The first {SCREEN} of {len(found)}; {rest}.")
+    for text in said:
         say("attention", text)
     say("fine", sentence)
     if out is not None:

@@ -14,7 +14,7 @@ EXAMPLE = (
 
 @on_table()
 def report(
-    table: options.Table,
+    table: options.TablePath,
     common: Common,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
@@ -24,36 +24,44 @@ def report(
     resamples: options.Resamples = None,
 ) -> None:
     """Write a report of a table: prevalence, drivers, a ranked list, how far to trust it."""
+    from doublelogit import Report, TableClassifier
     from doublelogit.cli.terminal import print_json, progress
-    from doublelogit.report import analyse, summarise, write_report
 
     path = out or Path(f"{table.stem}-report.html")
     with progress(common.json) as step:
         rows = common.table(table)
-        analysis = analyse(rows, method=method, seed=seed, n_resamples=resamples, progress=step)
-        step("writing", 0.0)
-        command = options.asked()
-        summary = summarise(
-            analysis, top=top, show_ids=show_ids, source=table.name, command=command
+        step("fitting", 0.0)
+        written = Report(
+            TableClassifier(rows.roles, method).fit(rows),
+            rows,
+            top=top,
+            show_ids=show_ids,
+            random_state=seed,
+            n_resamples=resamples,
+            progress=step,
+            source=table.name,
+            command=options.asked(),
         )
-        numbers = write_report(summary, path)
+        numbers = written.write_html(path)
     if common.json:
-        print_json({**summary, "report": str(path)})
+        print_json({**written.to_dict(), "report": str(path)})
     else:
-        show(summary, path, numbers)
+        show(written, path, numbers)
 
 
-def show(summary: dict[str, Any], path: Path, numbers: Path) -> None:
-    """The verdict, and where the page is."""
+def show(report: Any, path: Path, numbers: Path) -> None:
+    """Print the verdict, and where the page is."""
     from rich.padding import Padding
     from rich.text import Text
 
     from doublelogit.cli.terminal import console, heading, say
+    from doublelogit.wording import as_options
 
+    summary = report.to_dict()
     heading(f"{summary['source']}: the verdict")
-    for sentence in summary["verdict"]:
-        say(sentence["level"], sentence["text"])
+    for finding in report.findings:
+        say(finding.level, finding.text)
     heading("Next")
-    console().print(Padding(Text(summary["recommendation"]), (0, 0, 0, 1)))
+    console().print(Padding(Text(as_options(summary["recommendation"])), (0, 0, 0, 1)))
     heading("Written")
     console().print(f" {path.resolve()}\n {numbers.resolve()}", markup=False, soft_wrap=True)

@@ -43,7 +43,7 @@ def reproduce(
         )
         raise typer.Exit(2) from None
     try:
-        request = reproduction.Request.of(
+        request = reproduction.Request.from_options(
             plan, mode=mode, datasets=datasets, repetitions=repetitions, quick=quick, out=out
         )
         finished = reproduction.reproduce(request, jobs=jobs, dask=dask)

@@ -15,7 +15,7 @@ EXAMPLE = (
 
 
 def simulate(
-    table: options.Table,
+    table: options.TablePath,
     truth: Annotated[str, typer.Option(help="Column with the true class.")],
     positive: Annotated[str | None, typer.Option(help="Its value that means positive.")] = None,
     drivers: Annotated[
@@ -30,7 +30,7 @@ def simulate(
     name_drivers: Annotated[
         bool, typer.Option("--name-drivers", help="Tell the methods what labelling depends on.")
     ] = False,
-    ignore: Annotated[str, typer.Option(help="Columns that are no features, such as an id.")] = "",
+    ignore: Annotated[str, typer.Option(help="Columns that are not features, such as an id.")] = "",
     out: options.Out = None,
     seed: options.Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
@@ -47,7 +47,7 @@ def simulate(
             strength=strength,
             label_frequency=frequency,
             ignore=options.names(ignore) or (),
-            seed=seed,
+            random_state=seed,
             name_drivers=name_drivers,
         )
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from doublelogit.wording import as_options
+
 MARKS = {
     "fine": ("✓", "green"),
     "attention": ("!", "yellow"),
@@ -24,20 +26,20 @@ def console(err: bool = False) -> Any:
 
 def print_json(value: Any) -> None:
     """A value as JSON on standard output."""
-    from doublelogit.report.summarise import plain
+    from doublelogit.report.summary import plain
 
     typer.echo(json.dumps(plain(value), indent=1, allow_nan=False))
 
 
 def say(level: str, text: str) -> None:
-    """A sentence with its mark; warnings of the library begin with a small letter."""
+    """A sentence with its mark; parameters are shown as options."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     mark, colour = MARKS[level]
     line = Table.grid(padding=(0, 1))
-    line.add_row(Text(mark, style=f"bold {colour}"), Text(text[:1].upper() + text[1:]))
+    line.add_row(Text(mark, style=f"bold {colour}"), Text(text[:1].upper() + as_options(text[1:])))
     console().print(Padding(line, (0, 0, 0, 1)))
 
 
@@ -60,6 +62,20 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: 
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console().print(table)
+
+
+@contextmanager
+def recorded() -> Iterator[list[str]]:
+    """Collect what the library warns of about a table, as texts."""
+    import warnings
+
+    from doublelogit.exceptions import TableWarning
+
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TableWarning)
+        yield texts
+    texts += [str(warning.message) for warning in caught]
 
 
 @contextmanager

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.engines.encoding import Encoding
 from doublelogit.engines.memory import MemoryRows
-from doublelogit.engines.scan import ParquetScan, Told
+from doublelogit.engines.parquet import CODED
+from doublelogit.engines.scan import Observed, ParquetScan
 from doublelogit.extras import needs
 from doublelogit.rows import Prepare, plus
+from doublelogit.tables.encoding import TableEncoding
+from doublelogit.tables.labels import LabelCoding
 
 T = TypeVar("T")
 
@@ -125,15 +127,15 @@ def _on_workers(parts: list[Any], n_features: int, is_sparse: bool) -> DaskRows:
 
 @dataclass(frozen=True)
 class DaskSource:
-    """Delayed partitions of features (arrays, frames) and of what is told of the rows."""
+    """Delayed partitions of features (arrays, frames) and of what is known of the rows."""
 
     features: list[Any]
-    told: list[Any]
+    observed: list[Any]
     lengths: Sequence[float]
     n_features: int
     names: tuple[str, ...] | None
     is_sparse: bool = False
-    encoding: Encoding | None = None
+    encoding: TableEncoding | None = None
     known_labels: NDArray[Any] | None = None  # without a look at the partitions
 
     def labels(self) -> NDArray[Any]:
@@ -141,13 +143,13 @@ class DaskSource:
 
         if self.known_labels is not None:
             return self.known_labels
-        found = dask.compute(*(_delayed(_distinct)(told) for told in self.told))
+        found = dask.compute(*(_delayed(_distinct)(observed) for observed in self.observed))
         return np.unique(np.concatenate(found))
 
     def rows(self, prepare: Prepare) -> DaskRows:
         work = _delayed(partial(_part, prepare))
-        pairs = zip(self.features, self.told, strict=True)
-        parts = _persist([work(i, X, told) for i, (X, told) in enumerate(pairs)])
+        pairs = zip(self.features, self.observed, strict=True)
+        parts = _persist([work(i, X, observed) for i, (X, observed) in enumerate(pairs)])
         return _on_workers(parts, self.n_features, self.is_sparse)
 
     def map(self, fn: Callable[[Matrix], NDArray[Any]]) -> Any:
@@ -164,19 +166,19 @@ class DaskSource:
         )
 
 
-def _distinct(told: Told) -> NDArray[Any]:
-    return np.unique(np.asarray(told.label))
+def _distinct(observed: Observed) -> NDArray[Any]:
+    return np.unique(np.asarray(observed.label))
 
 
-def _part(prepare: Prepare, i: int, X: Any, told: Told) -> MemoryRows:
+def _part(prepare: Prepare, i: int, X: Any, observed: Observed) -> MemoryRows:
     X = _numbers(X, i)
-    if len(told.label) != X.shape[0]:
+    if len(observed.label) != X.shape[0]:
         raise ValueError(
             "X and y must have the same rows in each partition; partition "
-            f"{i} has {X.shape[0]} rows of X and {len(told.label)} labels."
+            f"{i} has {X.shape[0]} rows of X and {len(observed.label)} labels."
         )
     try:
-        return MemoryRows(X, *prepare(*told))
+        return MemoryRows(X, *prepare(*observed))
     except ValueError as error:
         raise ValueError(f"partition {i}: {error}") from None
 
@@ -207,33 +209,33 @@ def is_dask(X: Any) -> bool:
 
 def dask_source(X: Any, y: Any = None, weight: Any = None, audited: Any = None) -> DaskSource:
     """Rows of Dask arrays or data frames."""
-    told = {"y": y, "sample_weight": weight, "audited_y": audited}
-    return _of_frame(X, told) if hasattr(X, "columns") else _of_array(X, told)
+    columns = {"y": y, "sample_weight": weight, "audited_y": audited}
+    return _from_frame(X, columns) if hasattr(X, "columns") else _from_array(X, columns)
 
 
-def _of_array(X: Any, told: dict[str, Any]) -> DaskSource:
+def _from_array(X: Any, given: dict[str, Any]) -> DaskSource:
     X = X.rechunk({1: X.shape[1]})
     lengths = X.chunks[0]
-    columns = [_cut(name, column, lengths) for name, column in told.items()]
+    columns = [_cut(name, column, lengths) for name, column in given.items()]
     features = X.to_delayed().ravel().tolist()
-    parts = [_delayed(Told)(*each) for each in zip(*columns, strict=True)]
+    parts = [_delayed(Observed)(*each) for each in zip(*columns, strict=True)]
     return DaskSource(features, parts, lengths, X.shape[1], None, sparse.issparse(X._meta))
 
 
-def _of_frame(X: Any, told: dict[str, Any]) -> DaskSource:
+def _from_frame(X: Any, columns: dict[str, Any]) -> DaskSource:
     """One frame of all columns: Dask may cut two frames of the same files differently."""
     names = tuple(map(str, X.columns))
-    given = {f"__{name}": column for name, column in told.items() if column is not None}
+    given = {f"__{name}": column for name, column in columns.items() if column is not None}
     if not all(map(is_dask, given.values())):
         lengths = X.map_partitions(len).compute().tolist()
         given = {name: _as_dask(name, column, lengths) for name, column in given.items()}
     parts = X.assign(**given).to_delayed()
     features = [_delayed(_columns)(part, list(X.columns)) for part in parts]
-    columns = [
+    cut = [
         [_delayed(_columns)(part, f"__{name}") if f"__{name}" in given else None for part in parts]
-        for name in told
+        for name in columns
     ]
-    pieces = [_delayed(Told)(*each) for each in zip(*columns, strict=True)]
+    pieces = [_delayed(Observed)(*each) for each in zip(*cut, strict=True)]
     return DaskSource(features, pieces, (np.nan,) * len(parts), len(names), names)
 
 
@@ -277,21 +279,20 @@ def _cut(name: str, column: Any, lengths: Sequence[float]) -> list[Any]:
     return parts
 
 
-def scan_source(scan: ParquetScan, encoding: Encoding | None = None) -> DaskSource:
+def scan_source(scan: ParquetScan, encoding: TableEncoding) -> DaskSource:
     """Rows of Parquet files that the workers read."""
     needs("dask", "distributed=True", "dask")
-    labels = None
-    if encoding is None:
-        encoding, labels = scan.surveyed()
-    read = _delayed(partial(_read, scan, encoding))
+    coding = None if scan.roles is None else scan.coding
+    read = _delayed(partial(_read, scan, encoding, coding))
     pieces = [read(piece) for piece in scan.files.pieces()]
-    features, told = ([_delayed(_item)(piece, i) for piece in pieces] for i in (0, 1))
-    names = encoding.names
-    lengths = (np.nan,) * len(pieces)
+    features, observed = ([_delayed(_item)(piece, i) for piece in pieces] for i in (0, 1))
+    names, lengths = encoding.names, (np.nan,) * len(pieces)
     return DaskSource(
-        features, told, lengths, len(names), names, encoding=encoding, known_labels=labels
+        features, observed, lengths, len(names), names, encoding=encoding, known_labels=CODED
     )
 
 
-def _read(scan: ParquetScan, encoding: Encoding, piece: Any) -> tuple[Floats, Told]:
-    return scan.piece(piece, encoding)
+def _read(
+    scan: ParquetScan, encoding: TableEncoding, coding: LabelCoding | None, piece: Any
+) -> tuple[Floats, Observed]:
+    return scan.piece(piece, encoding, coding)

@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 
 from doublelogit._types import Column, Floats
 from doublelogit.engines.column_buffer import ColumnBuffer, StoredRows, buffered
-from doublelogit.engines.encoding import Encoding
 from doublelogit.engines.memory import rows_per_block
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.rows import Prepare, plus
+from doublelogit.tables.encoding import TableEncoding
 from doublelogit.threads import blas_threads
 
 T = TypeVar("T")
 
+CODED = np.array([0.0, 1.0])  # labels of a scan, which its roles have coded
 AHEAD = 2  # blocks decoded before they are asked for
 USING = max(cpu_count() // 2, 1)  # threads that work on a block; the other cores decode
 
@@ -33,10 +34,8 @@ USING = max(cpu_count() // 2, 1)  # threads that work on a block; the other core
 class ParquetSource:
     """The rows of a scan, to be streamed."""
 
-    def __init__(self, scan: ParquetScan, encoding: Encoding | None = None) -> None:
-        self._scan = scan
-        found, self._labels = scan.surveyed() if encoding is None else (encoding, np.array([]))
-        self.encoding = found
+    def __init__(self, scan: ParquetScan, encoding: TableEncoding) -> None:
+        self._scan, self.encoding = scan, encoding
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,28 +46,27 @@ class ParquetSource:
         return len(self.names)
 
     def labels(self) -> NDArray[Any]:
-        return self._labels
+        return CODED
 
     def rows(self, prepare: Prepare) -> "ParquetRows":
         scan = self._scan
-        # what is told of a row takes five bytes, and eight more only if rows have weights
+        # label and class of a row take five bytes, and eight more only if rows have weights
         s, known, weight = ColumnBuffer(np.int8), ColumnBuffer(np.float32), ColumnBuffer()
-        n = 0
-        for path, told in scan.told():
+        n, weighted = 0, scan.roles is not None and scan.roles.weight is not None
+        for path, observed in scan.observed():
             try:
-                columns = prepare(*told)
+                columns = prepare(*observed)
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
             s.append(columns[0])
             known.append(columns[1])
-            if scan.weight is not None:
+            if weighted:
                 weight.append(columns[2])
             n += len(columns[0])
-        ones = np.broadcast_to(1.0, n)
-        told_weight = ones if scan.weight is None else weight.finish()
+        row_weight = weight.finish() if weighted else np.broadcast_to(1.0, n)
         blocks = Blocks(scan, self.encoding, rows_per_block(8 * self.n_features), n)
         blocks = blocks.cached(scan.cache) if scan.cache else blocks
-        return ParquetRows(blocks, s.finish(), known.finish(), told_weight)
+        return ParquetRows(blocks, s.finish(), known.finish(), row_weight)
 
     def map(self, fn: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         size = rows_per_block(8 * self.n_features)
@@ -81,7 +79,7 @@ class Blocks:
     """The features of n rows, block by block, as many times as they are asked for."""
 
     scan: ParquetScan
-    encoding: Encoding
+    encoding: TableEncoding
     block_rows: int
     n: int
     centre: Floats | None = None
@@ -118,7 +116,7 @@ class Blocks:
 
     def cached(self, where: bool | Path) -> "Blocks":
         """The blocks, decoded once and kept in a temporary file."""
-        dtype = self.scan.dtype
+        dtype = self.scan.dtype(self.encoding)
         buffer = ColumnBuffer(dtype, None if isinstance(where, bool) else where)
         blocks = self.scan.blocks(self.encoding, self.block_rows, dtype)
         for X in read_ahead(blocks):

@@ -1,22 +1,29 @@
 """``scan_parquet``: which files, columns and rows a fit shall read, before it reads them."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from doublelogit._types import Floats
-from doublelogit.engines.encoding import Encoding, numbers
 from doublelogit.engines.parquet_files import Files, found_files, plain
+from doublelogit.exceptions import TableError
+from doublelogit.tables.columns import Category, Number
+from doublelogit.tables.encoding import TableEncoding, as_series
+from doublelogit.tables.labels import LabelCoding, code_audited, code_weights
+from doublelogit.tables.roles import Roles
+from doublelogit.tables.survey import describe
+from doublelogit.tables.words import as_words
 
-LABEL_BATCH = 2**17  # rows at once of the few columns that are no features
+BATCH = 2**17  # rows at once of a few columns
 
 
-class Told(NamedTuple):
-    """What is told of some rows beside their features; None where a column was not named."""
+class Observed(NamedTuple):
+    """What is known of some rows beside their features; None where a column was not named."""
 
     label: Any
     weight: Any
@@ -25,68 +32,90 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class ParquetScan:
-    """Parquet files to be read; made by :func:`scan_parquet`."""
+    """Parquet files to be read by the roles of their columns; made by :func:`scan_parquet`.
+
+    ``encoding`` is how columns become features, where that was learned before.
+    """
 
     files: Files
-    label: str | None
-    weight: str | None
-    audited: str | None
-    columns: tuple[str, ...] | None
+    roles: Roles | None
     cache: bool | Path
     distributed: bool
+    encoding: TableEncoding | None = None
 
-    def chosen(self) -> tuple[str, ...]:
-        """The columns that are features: as asked for, or all that are nothing else."""
-        schema = self.files.schema
-        told = [name for name in (self.label, self.weight, self.audited) if name]
-        columns = self.columns
-        if columns is None:
-            columns = tuple(name for name in schema.names if name not in told)
-        unknown = [name for name in (*told, *columns) if name not in schema.names]
-        if unknown:
-            raise ValueError(
-                f"label, weight, audited and columns must name columns of the files; got "
-                f"{unknown[0]!r}, and the columns are {', '.join(schema.names)}."
+    def with_roles(self, roles: Roles) -> "ParquetScan":
+        """The same files, their columns with these roles."""
+        return replace(self, roles=roles)
+
+    def encoded_by(self, encoding: TableEncoding) -> "ParquetScan":
+        """The same files, their columns encoded in a known way."""
+        return replace(self, encoding=encoding)
+
+    def learned_encoding(self, *, scaled: bool) -> TableEncoding:
+        """How the columns become features, learned from the files column by column."""
+        if self.encoding is not None:
+            return self.encoding
+        roles = self._named_roles()
+        roles.check(self.files.schema.names)
+        if self.n_rows == 0:
+            raise ValueError("a fit needs rows; got none, or none that pass the filter.")
+        columns = roles.feature_columns(self.files.schema.names)
+        self._check_types(columns)
+        self.files.check([*self._observed_names(), *columns])
+        described = (
+            describe(
+                name,
+                partial(self.parts, name),
+                categorical=name in roles.categorical,
+                scaled=scaled,
             )
-        for name in columns:
-            if kind_of(schema.field(name).type) is None:
-                raise ValueError(
-                    f"features must be numbers, booleans or words; column {name!r} is "
-                    f"{schema.field(name).type}. Choose others by columns=."
-                )
-        self.files.check([*told, *columns])
-        return columns
+            for name in columns
+        )
+        return TableEncoding(tuple(described))
 
-    def surveyed(self) -> tuple[Encoding, NDArray[Any]]:
-        """Categories of the columns of words, and the distinct labels: a pass over these alone."""
-        import pyarrow.compute as pc
+    def parts(self, name: str) -> Iterator[Any]:
+        """One column as pandas Series, part by part."""
+        for _, batch in self.files.batches([name], BATCH):
+            yield as_series(batch.column(name), name)
 
-        columns, schema = self.chosen(), self.files.schema
-        words = [c for c in columns if kind_of(schema.field(c).type) == "words"]
-        found: dict[str, set[Any]] = {name: set() for name in [*words, self.label] if name}
-        for path, batch in self.files.batches(list(found), LABEL_BATCH):
-            for name, seen in found.items():
-                seen |= set(pc.unique(batch.column(name)).to_pylist())
-                if name == self.label and None in seen:
-                    raise ValueError(
-                        f"every row must have a label; column {name!r} of {path} misses some."
-                    )
-        categories = {name: tuple(sorted(found[name] - {None})) for name in words}
-        labels = np.array(sorted(found[self.label])) if self.label else np.array([])
-        return Encoding(columns, categories), labels
+    @cached_property
+    def coding(self) -> LabelCoding:
+        """What the values of the label column mean."""
+        roles = self._named_roles()
+        return LabelCoding.learn(self._label_counts, roles.positive, roles.label)
 
-    def told(self) -> Iterator[tuple[str, Told]]:
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that pass the filter."""
+        return sum(self._label_counts.values())
+
+    @cached_property
+    def _label_counts(self) -> Counter[str]:
+        """How often each value of the label column occurs."""
+        roles, counts = self._named_roles(), Counter[str]()
+        roles.check(self.files.schema.names)
+        for part in self.parts(roles.label):
+            counts.update(as_words(part).tolist())
+        return counts
+
+    def observed(self) -> Iterator[tuple[str, Observed]]:
         """Path, label, weight and audited class of some rows after the other, without features."""
-        names = [name for name in (self.label, self.weight, self.audited) if name]
-        for path, batch in self.files.batches(names, LABEL_BATCH):
-            yield path, self._told(batch)
+        first, last_path = 1, None
+        for path, batch in self.files.batches(self._observed_names(), BATCH):
+            first = first if path == last_path else 1
+            try:
+                yield path, self._observed(batch, first)
+            except TableError as error:
+                raise TableError(f"{path}: {error}") from None
+            first, last_path = first + batch.num_rows, path
 
     def blocks(
-        self, encoding: Encoding, block_rows: int, dtype: Any = np.float64
+        self, encoding: TableEncoding, block_rows: int, dtype: Any = np.float64
     ) -> Iterator[Floats]:
         """The features, so many rows at a time whatever the files and row groups are."""
         block, filled = np.empty((block_rows, len(encoding.names)), dtype), 0
-        for path, batch in self.files.batches(encoding.columns, block_rows):
+        columns = [column.name for column in encoding.used]
+        for path, batch in self.files.batches(columns, block_rows):
             taken = 0
             while taken < batch.num_rows:
                 n = min(batch.num_rows - taken, block_rows - filled)
@@ -98,73 +127,130 @@ class ParquetScan:
         if filled:
             yield block[:filled]
 
-    def piece(self, piece: Any, encoding: Encoding) -> tuple[Floats, Told]:
-        """Features of a piece of the files, as a worker reads it, and what is told of its rows."""
+    def piece(
+        self, piece: Any, encoding: TableEncoding, coding: LabelCoding | None
+    ) -> tuple[Floats, Observed]:
+        """Features of a piece of the files, as a worker reads it, and what is known of its rows."""
         import pyarrow as pa
 
-        told = [name for name in (self.label, self.weight, self.audited) if name]
-        columns = list(dict.fromkeys([*encoding.columns, *told]))
-        batches = list(self.files.batches(columns, LABEL_BATCH, piece))
-        X = np.empty((sum(b.num_rows for _, b in batches), len(encoding.names)), self.dtype)
-        at = 0
+        scan = self if coding is None else self._coded(coding)
+        names = [column.name for column in encoding.used]
+        observed = [] if coding is None else self._observed_names()
+        columns = list(dict.fromkeys([*names, *observed]))
+        batches = list(self.files.batches(columns, BATCH, piece))
+        n = sum(batch.num_rows for _, batch in batches)
+        X, at = np.empty((n, len(encoding.names)), self.dtype(encoding)), 0
         for path, batch in batches:
             encoding.write(batch, X[at : at + batch.num_rows], path)
             at += batch.num_rows
+        if coding is None:
+            return X, Observed(None, None, None)
         empty = pa.schema([self.files.schema.field(name) for name in columns]).empty_table()
         table = pa.Table.from_batches([b for _, b in batches]) if batches else empty
-        return X, self._told(table.combine_chunks())
+        return X, scan._observed(table.combine_chunks())
 
-    @property
-    def dtype(self) -> Any:
-        """Of features that are kept: single precision if no column has more."""
+    def frame(self, columns: Sequence[str] | None = None) -> Any:
+        """All rows in memory, as a pandas DataFrame."""
+        import pandas as pd
+
+        names = list(self.files.schema.names if columns is None else columns)
+        batches = [batch.to_pandas() for _, batch in self.files.batches(names, BATCH)]
+        return pd.concat(batches, ignore_index=True) if batches else pd.DataFrame(columns=names)
+
+    def take(self, rows: Any, columns: Sequence[str]) -> Any:
+        """Some rows, given by their numbers, as a pandas DataFrame in this order."""
+        import pandas as pd
+
+        order = np.argsort(rows, kind="stable")
+        wanted, parts, start = rows[order], [], 0
+        for _, batch in self.files.batches(list(columns), BATCH):
+            stop = start + batch.num_rows
+            inside = wanted[(wanted >= start) & (wanted < stop)] - start
+            if len(inside):
+                parts.append(batch.take(inside).to_pandas())
+            start = stop
+        found = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+        return found.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+    def dtype(self, encoding: TableEncoding) -> Any:
+        """Type of features that are kept: single precision if no column has more."""
         schema = self.files.schema
-        kinds = {str(plain(schema.field(name).type)) for name in self.chosen()}
-        return np.float32 if kinds <= SINGLE else np.float64
+        kinds = {str(plain(schema.field(column.name).type)) for column in encoding.used}
+        exact = all(
+            isinstance(column, Category) or (isinstance(column, Number) and column.unscaled)
+            for column in encoding.used
+        )
+        return np.float32 if exact and kinds <= SINGLE else np.float64
 
-    def _told(self, batch: Any) -> Told:
-        names = (self.label, self.weight, self.audited)
-        return Told(*(None if name is None else numbers(batch.column(name)) for name in names))
+    def _named_roles(self) -> Roles:
+        if self.roles is None:
+            raise ValueError(
+                "labels are needed: name their column, scan_parquet(path, Roles(label=...)); got "
+                "no roles."
+            )
+        return self.roles
+
+    def _observed_names(self) -> list[str]:
+        roles = self._named_roles()
+        named = (roles.label, roles.weight, roles.audited)
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+    def _observed(self, batch: Any, first: int = 1) -> Observed:
+        """What is known of the rows of a batch, of which the first has this number."""
+        roles = self._named_roles()
+
+        def column(name: str) -> Any:
+            return as_series(batch.column(name), name)
+
+        return Observed(
+            self.coding.encode(column(roles.label)),
+            None if roles.weight is None else code_weights(column(roles.weight), first),
+            None if roles.audited is None else code_audited(column(roles.audited), first),
+        )
+
+    def _coded(self, coding: LabelCoding) -> "ParquetScan":
+        """The same scan on a worker, which need not look at all labels again."""
+        twin = replace(self)
+        vars(twin)["coding"] = coding
+        return twin
+
+    def _check_types(self, columns: Sequence[str]) -> None:
+        import pyarrow.types as t
+
+        for name in columns:
+            kind = plain(self.files.schema.field(name).type)
+            if t.is_nested(kind) or t.is_binary(kind) or t.is_large_binary(kind):
+                raise TableError(
+                    f"features must be numbers, texts, dates or booleans; column {name!r} is "
+                    f"{kind}. Name others as `features`."
+                )
 
 
 SINGLE = {"float", "halffloat", "bool", "int8", "int16", "uint8", "uint16", "string"}
 
 
-def kind_of(kind: Any) -> str | None:
-    """Whether values of a type are numbers or words, or no features at all."""
-    import pyarrow.types as t
-
-    kind = plain(kind)
-    if t.is_floating(kind) or t.is_integer(kind) or t.is_boolean(kind) or t.is_decimal(kind):
-        return "numbers"
-    return "words" if t.is_string(kind) or t.is_large_string(kind) else None
-
-
 def scan_parquet(
     path: Any,
+    roles: Roles | str | None = None,
     *,
-    label: str | None = None,
-    weight: str | None = None,
-    audited: str | None = None,
-    columns: Sequence[str] | None = None,
     filter: Sequence[tuple[str, str, Any]] | None = None,  # noqa: A002
     cache: bool | str | Path = False,
     distributed: bool = False,
 ) -> ParquetScan:
     """Parquet files for ``fit``, ``predict`` and ``infer``, read as they need them.
 
-    Nothing is read before, and never are all rows in memory.
+    Nothing is read before, and never are all rows in memory. Columns become features as in
+    :class:`TableEncoder`; :class:`TableClassifier` also standardises them, the other classifiers
+    take numbers as they are.
 
     Parameters
     ----------
     path : str, Path or list of them
         A file, a directory, a glob such as ``"data/*.parquet"``, or an address that pyarrow knows
         (``"s3://..."``). A hive-partitioned directory has its keys as columns.
-    label : str, default=None
-        Column of the observed label; needed for fit.
-    weight, audited : str, default=None
-        Columns of ``sample_weight`` and ``audited_y`` (missing where a row was not audited).
-    columns : list of str, default=None
-        The features; None is every other column. Words become indicators of their categories.
+    roles : Roles or str, default=None
+        What the columns are for; a text is the name of the label column, or a formula. Needed for
+        fit.
     filter : list of (column, operator, value), default=None
         Rows to be read, all conditions met, as in ``pandas.read_parquet``; row groups whose
         statistics rule them out are not opened.
@@ -179,16 +265,11 @@ def scan_parquet(
     -------
     scan : ParquetScan
     """
-    if isinstance(columns, str):
-        raise ValueError(f"columns must be a list of names; got {columns!r}.")
     if isinstance(cache, str | Path) and not Path(cache).is_dir():
         raise ValueError(f"cache must be True, False or a directory; got {str(cache)!r}.")
     return ParquetScan(
         Files(found_files(path), _conditions(filter)),
-        label,
-        weight,
-        audited,
-        None if columns is None else tuple(columns),
+        None if roles is None else Roles.from_any(roles),
         cache if isinstance(cache, bool) else Path(cache),
         distributed,
     )

@@ -1,18 +1,25 @@
-"""scikit-learn classifiers: validate, call a method, predict."""
+"""scikit-learn classifiers: validate, call a method, predict with what it fitted."""
 
-from doublelogit.estimators.averaged import AveragedClassifier
-from doublelogit.estimators.em import EMClassifier
-from doublelogit.estimators.joint import JointClassifier
-from doublelogit.estimators.lbe import LBEClassifier
-from doublelogit.estimators.naive import NaiveClassifier
-from doublelogit.estimators.two_models import TwoModelsClassifier, TwoModelsSimpleClassifier
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "AveragedClassifier",
-    "EMClassifier",
-    "JointClassifier",
-    "LBEClassifier",
-    "NaiveClassifier",
-    "TwoModelsClassifier",
-    "TwoModelsSimpleClassifier",
-]
+from doublelogit.registry import CLASSIFIERS
+
+if TYPE_CHECKING:  # for editors and type checkers; at run time the registry says where they are
+    from doublelogit.estimators.averaged import AveragedClassifier as AveragedClassifier
+    from doublelogit.estimators.em import EMClassifier as EMClassifier
+    from doublelogit.estimators.joint import JointClassifier as JointClassifier
+    from doublelogit.estimators.lbe import LBEClassifier as LBEClassifier
+    from doublelogit.estimators.naive import NaiveClassifier as NaiveClassifier
+    from doublelogit.estimators.two_models import TwoModelsClassifier as TwoModelsClassifier
+    from doublelogit.estimators.two_models import (
+        TwoModelsSimpleClassifier as TwoModelsSimpleClassifier,
+    )
+
+__all__ = list(CLASSIFIERS)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in CLASSIFIERS:
+        raise AttributeError(f"module 'doublelogit.estimators' has no attribute {name!r}")
+    return vars(import_module(CLASSIFIERS[name].module))[name]

@@ -1,4 +1,4 @@
-"""What all classifiers share: validation, predictions, a score that needs no true class."""
+"""What all classifiers share when they are fitted: validation, rows, findings."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -7,25 +7,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from doublelogit._types import Floats, Matrix
-from doublelogit.design import Terms, predictor
-from doublelogit.engines.encoding import Encoding
+from doublelogit.design import Terms
 from doublelogit.engines.memory import MemoryRows, memory_rows
 from doublelogit.estimators.out_of_core import (
     as_source,
+    check_parameters,
     expanded,
-    is_distant,
-    nameless,
-    over_blocks,
-    source_like_fit,
 )
+from doublelogit.estimators.predictions import ModelPredictions
 from doublelogit.estimators.serialization import save
 from doublelogit.estimators.validation import (
     check_audited,
@@ -33,26 +27,39 @@ from doublelogit.estimators.validation import (
     encode_labels,
     feature_index,
     label_classes,
-    listed,
     row_columns,
     separated,
 )
-from doublelogit.exceptions import SeparationWarning
-from doublelogit.fit import PUFit, shifted
-from doublelogit.likelihood import positive_given_unlabelled
-from doublelogit.link import LINKS, Link, to_logit
+from doublelogit.exceptions import (
+    OrientationWarning,
+    SeparationWarning,
+    WeakIdentificationWarning,
+)
+from doublelogit.findings import FINE, Finding
+from doublelogit.findings import fit as findings
+from doublelogit.fit import PUFit
+from doublelogit.link import LINKS, Link
 from doublelogit.methods import Problem
 from doublelogit.methods.problem import nearer_zero, varying_columns
-from doublelogit.metrics import label_log_likelihood
 from doublelogit.rows import Rows, Source
+from doublelogit.tables.encoding import TableEncoding
+from doublelogit.wording import as_parameters
 
 POSITIVE = [Interval(Real, 0, None, closed="right")]
 NON_NEGATIVE = [Interval(Real, 0, None, closed="left")]
 COUNT = [Interval(Integral, 1, None, closed="left")]
 FEATURES = ["array-like", None]
 
+# How a finding of a fit is announced.
+WARNINGS: dict[str, type[Warning]] = {
+    "convergence": ConvergenceWarning,
+    "separation": SeparationWarning,
+    "orientation": OrientationWarning,
+    "identification": WeakIdentificationWarning,
+}
 
-class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
+
+class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC):
     """A classifier of the true class, learned from labels that only positives may carry."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -65,11 +72,18 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         "pos_label": "no_validation",
     }
 
-    C: float
-    tol: float
-    max_iter: int
-    pos_label: Any
-    classes_: NDArray[Any]
+    # Parameters that some methods do not have, as what their absence means.
+    C: float = np.inf
+    propensity_C: float | None = None  # noqa: N815
+    outcome_features: Any = None
+    propensity_features: Any = None
+    link: str = "logit"
+    false_label_rate: float = 0.0
+    tol: float = 0.0
+    max_iter: int = 1
+    pos_label: Any = None
+
+    findings_: tuple[Finding, ...]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None) -> Self:
         """Fit the model.
@@ -83,8 +97,8 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             Observed label: labelled (surely positive) or unlabelled (either). 1/True means
             labelled; for other values see ``pos_label``.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts. (TM's quantile counts rows: weights that sum to one
-            would make it one of a single row.)
+            Number of times each row counts. (TM's quantile counts rows: weights that sum to one
+            would make the sample a single row.)
         audited_y : array-like of shape (n_samples,), default=None
             The class of rows where it was found out: 1 positive, 0 negative, NaN elsewhere.
 
@@ -99,156 +113,21 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
             rows = self._rows(X, y, sample_weight, audited_y)
             problem = nearer_zero(self._problem(rows))
             result = self._fit(problem, X)
-            self._warn(problem.rows, result)
-            self._store(shifted(result, problem.shift))
+            self.findings_ = tuple(self._findings(problem, result))
+            self._store(result.uncentred(problem.shift))
         except BaseException:  # a file may end in the middle: leave nothing half-fitted
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+        for finding in self.findings_:
+            if finding.level != FINE:
+                text = as_parameters(finding.text)
+                warnings.warn(text, WARNINGS[finding.topic], stacklevel=2)
         return self
 
     @abstractmethod
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         """Call the method. X is as the user passed it, for models that want it so."""
-
-    @over_blocks
-    def decision_function(self, X: Any) -> Floats:
-        """Logit of P(Y=1 | x).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        logit : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = self._features(X)
-        return to_logit(self._link, predictor(X, np.append(self.coef_[0], self.intercept_)))
-
-    @over_blocks
-    def predict_positive(self, X: Any) -> Floats:
-        """y(x) = P(Y=1 | x), as one column.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y_x : ndarray of shape (n_samples,)
-        """
-        return np.asarray(expit(self.decision_function(X)))
-
-    @over_blocks
-    def predict_proba(self, X: Any) -> Floats:
-        """P(Y=0 | x) and P(Y=1 | x), in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, 2)
-        """
-        y_x = self.predict_positive(X)
-        return np.column_stack([1 - y_x, y_x])
-
-    @over_blocks
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likelier class: ``classes_[1]`` where P(Y=1 | x) > 1/2.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
-
-    @over_blocks
-    def predict_propensity(self, X: Any) -> Floats:
-        """e(x) = P(S=1 | Y=1, x), the chance of a positive to be labelled.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        e_x : ndarray of shape (n_samples,)
-        """
-        return np.asarray(expit(self._propensity_logit(X)))
-
-    @over_blocks
-    def predict_label_proba(self, X: Any) -> Floats:
-        """s(x) = P(S=1 | x) = y(x) e(x), the chance to be labelled (of negatives too, if told so).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        s_x : ndarray of shape (n_samples,)
-        """
-        y_x, false_rate = self.predict_positive(X), getattr(self, "false_label_rate", 0.0)
-        return y_x * self.predict_propensity(X) + (1 - y_x) * false_rate
-
-    @over_blocks
-    def predict_hidden(self, X: Any) -> Floats:
-        """P(Y=1 | x, S=0), the chance that an unlabelled row is positive: the ranking score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        t_x : ndarray of shape (n_samples,)
-        """
-        log_not_e = log_expit(-self._propensity_logit(X))
-        log_not_e = log_not_e - np.log1p(-getattr(self, "false_label_rate", 0.0))
-        return positive_given_unlabelled(self.decision_function(X), log_not_e)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Mean log-likelihood of the observed labels; larger is better.
-
-        Accuracy against the observed label would reward calling every hidden positive
-        negative. This score compares s(x) = y(x) e(x) with the labels, needs no true class,
-        and is maximal in expectation for the true s(x).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Observed labels, coded as in ``fit``.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        score : float
-        """
-        check_is_fitted(self)
-        if is_distant(X):
-            rows = source_like_fit(self, X, y, sample_weight).rows(
-                partial(row_columns, self.classes_, False)
-            )
-            value, n = rows.sum_rows(partial(_label_score, nameless(self)), rows.s, rows.weight)
-            return float(value / n)
-        y = np.asarray(y)
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"y must hold the labels of fit, {listed(self.classes_)}; got {listed(unknown)}."
-            )
-        s = y == self.classes_[1]
-        return label_log_likelihood(s, self.predict_label_proba(X), sample_weight)
 
     def save(self, path: Any) -> None:
         """Write the fitted classifier to a file that :func:`doublelogit.load` reads.
@@ -264,25 +143,14 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         save(self, path)
 
-    def _propensity_logit(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        X = self._features(X)
-        gamma = np.append(self.propensity_coef_[0], self.propensity_intercept_)
-        return to_logit(self._link, predictor(X, gamma))
-
     @property
     def _link(self) -> Link:
         """Response function of both models."""
-        return LINKS[getattr(self, "link", "logit")]
-
-    def _features(self, X: Any) -> Any:
-        """New features, checked against those of fit."""
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
-        )
+        return LINKS[self.link]
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
         self.__dict__.pop("encoding_", None)
+        check_parameters(X, self.pos_label)
         source = as_source(X, y, sample_weight, audited_y)
         if source is not None:
             return self._distant_rows(source)
@@ -300,7 +168,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
         if source.names is not None:
             self.feature_names_in_ = np.array(source.names, dtype=object)
         if source.encoding is not None:
-            self.encoding_: Encoding = source.encoding
+            self.encoding_: TableEncoding = source.encoding
         rows = source.rows(partial(row_columns, self.classes_, self._certain))
         check_weighted(rows, self.classes_)
         return rows
@@ -308,7 +176,7 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
     @property
     def _certain(self) -> bool:
         """Whether a label is certain to mean a positive."""
-        return getattr(self, "false_label_rate", 0.0) == 0
+        return self.false_label_rate == 0
 
     def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
         s, self.classes_ = encode_labels(y, self.pos_label)
@@ -324,16 +192,20 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _problem(self, rows: Rows) -> Problem:
         outcome, propensity = self._terms(rows)
-        propensity_C = getattr(self, "propensity_C", self.C)
-        return Problem(rows, 1 / self.C, 1 / propensity_C, outcome, propensity, link=self._link)
+        C, propensity_C = self._penalties
+        return Problem(rows, 1 / C, 1 / propensity_C, outcome, propensity, link=self._link)
+
+    @property
+    def _penalties(self) -> tuple[float, float]:
+        """C of the outcome and of the propensity model."""
+        return self.C, self.C if self.propensity_C is None else self.propensity_C
 
     def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         """Terms of both models: the features asked for, but no constant columns."""
-        varying = varying_columns(rows)
-        names = getattr(self, "feature_names_in_", None)
+        varying, names = varying_columns(rows), self._feature_names
 
-        def chosen(parameter: str) -> Terms:
-            features = expanded(getattr(self, parameter, None), getattr(self, "encoding_", None))
+        def chosen(parameter: str, features: Any) -> Terms:
+            features = expanded(features, vars(self).get("encoding_"))
             index = feature_index(features, parameter, rows.n_features, names)
             if index is None:
                 return varying
@@ -341,52 +213,31 @@ class AbstractPUClassifier(ClassifierMixin, BaseEstimator, ABC):
                 index = np.intersect1d(index, varying.columns)
             return Terms(rows.n_features, index)
 
-        return chosen("outcome_features"), chosen("propensity_features")
+        return (
+            chosen("outcome_features", self.outcome_features),
+            chosen("propensity_features", self.propensity_features),
+        )
 
     def _store(self, result: PUFit) -> None:
-        for name in ("coef_", "intercept_", "propensity_coef_", "propensity_intercept_"):
-            self.__dict__.pop(name, None)  # of an earlier fit, which may have had other models
-        if result.beta is not None:
-            self.coef_, self.intercept_ = result.beta[None, :-1], result.beta[-1:]
-        if result.gamma is not None:
-            self.propensity_coef_ = result.gamma[None, :-1]
-            self.propensity_intercept_ = result.gamma[-1:]
+        self.model_, self.orientation_ = result.model, result.orientation
         self.n_iter_, self.converged_ = max(result.n_iter, 1), result.converged
         self.trace_ = np.array(result.trace)
 
-    def _warn(self, rows: Any, result: PUFit) -> None:
-        name = type(self).__name__
+    def _findings(self, problem: Problem, result: PUFit) -> list[Finding]:
+        """What a user must know of the fit; what is not fine is also a warning."""
+        found, name = [], type(self).__name__
         if not result.converged:
-            warnings.warn(
-                f"{name} did not meet its stopping rule (tol={self.tol:g}) within "
-                f"max_iter={self.max_iter} iterations, or a fit inside it did not. Increase "
-                "max_iter or tol, standardise the features, or choose a smaller C.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        penalties = (self.C, getattr(self, "propensity_C", self.C))
-        models = [coef for coef in (result.beta, result.gamma) if coef is not None]
-        unbounded = np.isinf(penalties).any() and result.beta is not None
-        if unbounded and separated(rows, self._link, models):
-            warnings.warn(
-                f"labelled and unlabelled rows are perfectly separable, so without a penalty "
-                f"the coefficients of {name} have no finite optimum; they are large because the "
-                "iteration had to stop somewhere. Set C to a finite value, for example 1.",
-                SeparationWarning,
-                stacklevel=3,
-            )
+            found.append(findings.not_converged(name, self.tol, self.max_iter))
+        models = [coef for coef in result.model.coefficients() if coef is not None]
+        unbounded = np.isinf(self._penalties).any() and result.beta is not None
+        if unbounded and separated(problem.rows, self._link, models):
+            found.append(findings.separable(name))
+        if result.orientation is not None and not result.orientation.clear:
+            found.append(findings.orientation(result.orientation))
+        return found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def _label_score(
-    model: AbstractPUClassifier, X: Matrix, s: Floats, weight: Floats
-) -> tuple[float, float]:
-    n = float(weight.sum())
-    if n == 0:
-        return 0.0, 0.0
-    return n * label_log_likelihood(s == 1, model.predict_label_proba(X), weight), n

@@ -162,12 +162,10 @@ class EMClassifier(PluggableModels):
             )
         outcome = self._classifier(self.outcome, problem, X)
         propensity = self._classifier(self.propensity, problem, X)
-        result = em_classifiers(
+        return em_classifiers(
             problem,
             outcome or problem.outcome_model(),
             propensity or problem.propensity_model(),
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        self._keep(outcome, propensity)
-        return result

@@ -1,8 +1,6 @@
 """JOINT as a scikit-learn classifier."""
 
-import warnings
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -10,12 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.validation import beliefs
-from doublelogit.exceptions import OrientationWarning
-from doublelogit.fit import Orientation, PUFit
+from doublelogit.fit import PUFit
 from doublelogit.link import LINKS
 from doublelogit.methods import Problem, joint
 from doublelogit.rows import Rows, weighted_mean
@@ -168,29 +164,6 @@ class JointClassifier(AbstractPUClassifier):
         self.random_state = random_state
         self.pos_label = pos_label
 
-    def swapped(self) -> "JointClassifier":
-        """The fitted classifier with the exchanged solution: its outcome is the other model.
-
-        Returns
-        -------
-        other : JointClassifier
-            As clearly worse, or not, as ``orientation_`` says.
-        """
-        check_is_fitted(self)
-        other, mine = copy(self), self.orientation_
-        if np.isinf(mine.gap):
-            raise ValueError(
-                f"there is no other solution: by {mine.rule} the exchanged models lead back to "
-                "this one."
-            )
-        beta = np.append(self.coef_[0], self.intercept_)
-        gamma = np.append(self.propensity_coef_[0], self.propensity_intercept_)
-        other.coef_, other.intercept_ = mine.beta[None, :-1], mine.beta[-1:]
-        other.propensity_coef_ = mine.gamma[None, :-1]
-        other.propensity_intercept_ = mine.gamma[-1:]
-        other.orientation_ = replace(mine, gap=-mine.gap, clear=False, beta=beta, gamma=gamma)
-        return other
-
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         self._check_orientation(problem)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -232,38 +205,3 @@ class JointClassifier(AbstractPUClassifier):
         possible, need = told.get(self.orientation, (True, ""))
         if not possible:
             raise ValueError(f"orientation={self.orientation!r} needs {need}.")
-
-    def _store(self, result: PUFit) -> None:
-        super()._store(result)
-        assert result.orientation is not None
-        self.orientation_: Orientation = result.orientation
-
-    def _warn(self, rows: Any, result: PUFit) -> None:
-        super()._warn(rows, result)
-        decided = result.orientation
-        if decided is not None and not decided.clear:
-            warnings.warn(unclear(decided), OrientationWarning, stacklevel=3)
-
-
-def unclear(decided: Orientation) -> str:
-    """What a user needs to know where orientation is not clear."""
-    how = {
-        "features": "the features named",
-        "audit": "the audited rows",
-        "prevalence": "the prevalence given",
-        "penalty": "the penalties",
-        "false labels": "the false labels",
-        "norm": "the strengths of the two models",
-    }[decided.rule]
-    unit = decided.unit.replace("likelihood", "likelihood units")
-    apart = (
-        "their distance could not be computed"
-        if np.isnan(decided.gap)
-        else f"{abs(decided.gap):.1f} {unit} apart"
-    )
-    return (
-        "the model of the class and the model of the labelling may have changed places: the "
-        f"labels fit nearly as well either way, and {how} do not tell them apart ({apart}). "
-        "Name propensity_features or outcome_features, or pass audited_y for some more rows. "
-        "The other solution is swapped()."
-    )

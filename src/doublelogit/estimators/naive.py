@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
 from doublelogit.estimators.base import AbstractPUClassifier
@@ -76,10 +75,6 @@ class NaiveClassifier(AbstractPUClassifier):
                 "leave it out, or choose a method that models both."
             )
         return rows
-
-    def _propensity_logit(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        return np.full(self._features(X).shape[0], np.inf)
 
 
 def _known_beyond_labels(s: Floats, known: Floats) -> int:

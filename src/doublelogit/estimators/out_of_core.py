@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.engines.dask import dask_source, is_dask, scan_source
-from doublelogit.engines.encoding import Encoding
 from doublelogit.engines.parquet import ParquetSource
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.rows import Source
+from doublelogit.tables.encoding import TableEncoding
 
 
 def is_distant(X: Any) -> bool:
@@ -26,12 +25,7 @@ def as_source(
     """The rows of X for a fit; None if they are in memory."""
     if isinstance(X, ParquetScan):
         _check_alone(y, sample_weight, audited_y)
-        if X.label is None:
-            raise ValueError(
-                "a fit needs labels: name their column, scan_parquet(path, label=...); got "
-                "label=None."
-            )
-        return _scanned(X)
+        return _scanned(X, X.learned_encoding(scaled=False))
     if not is_dask(X):
         return None
     if y is None:
@@ -39,27 +33,45 @@ def as_source(
     return dask_source(X, y, sample_weight, audited_y)
 
 
-def _check_alone(*told: Any) -> None:
-    if any(given is not None for given in told):
+def _check_alone(*given: Any) -> None:
+    if any(column is not None for column in given):
         raise ValueError(
-            "a scan names its own labels, weights and audited classes; got y, sample_weight or "
-            "audited_y beside it. Write scan_parquet(path, label=..., weight=..., audited=...)."
+            "the roles of a scan name its labels, weights and audited classes; got y, "
+            "sample_weight or audited_y beside it. Write scan_parquet(path, Roles(label=..., "
+            "weight=..., audited=...))."
         )
 
 
-def _scanned(scan: ParquetScan, encoding: Encoding | None = None) -> Source:
+def check_parameters(X: Any, pos_label: Any) -> None:
+    """Refuse what is said twice: to a classifier, and by the roles of a scan."""
+    if not isinstance(X, ParquetScan):
+        return
+    if pos_label is not None:
+        raise ValueError(
+            "the roles of a scan say which value means labelled: Roles(positive=...); got "
+            f"pos_label={pos_label!r} beside them."
+        )
+    roles = X.roles
+    named = roles is not None and (roles.outcome_features, roles.propensity_features)
+    if X.encoding is None and named and named != (None, None):
+        raise ValueError(
+            "a classifier takes outcome_features and propensity_features as its own parameters; "
+            "got them in the roles of a scan. Pass them to the classifier, or use TableClassifier."
+        )
+
+
+def _scanned(scan: ParquetScan, encoding: TableEncoding) -> Source:
     return scan_source(scan, encoding) if scan.distributed else ParquetSource(scan, encoding)
 
 
-def expanded(features: Sequence[Any] | None, encoding: Encoding | None) -> Sequence[Any] | None:
-    """Features asked for, a column of words replaced by its indicators."""
+def expanded(
+    features: Sequence[Any] | None, encoding: TableEncoding | None
+) -> Sequence[Any] | None:
+    """Features asked for, a column of the table replaced by the features that it became."""
     if features is None or encoding is None or isinstance(features, str):
         return features
-    return [
-        name
-        for f in features
-        for name in (encoding.features_of(f) if f in encoding.categories else (f,))
-    ]
+    known = {column.name: column.names for column in encoding.columns}
+    return [name for f in features for name in known.get(f, (f,))]
 
 
 Predict = Callable[[Any, Any], Any]
@@ -78,21 +90,21 @@ def over_blocks(predict: Predict) -> Predict:
 
 
 def nameless(model: Any) -> Any:
-    """The model for blocks, which are plain arrays: whose names they bear was looked at before."""
+    """The model for blocks, which are plain arrays: their names were looked at before."""
     model = copy(model)
     model.__dict__.pop("feature_names_in_", None)
     return model
 
 
-def source_like_fit(model: Any, X: Any, *told: Any) -> Source:
+def source_like_fit(model: Any, X: Any, *given: Any) -> Source:
     """The rows of X, whose features must be those of fit."""
     check_is_fitted(model)
-    names = getattr(model, "feature_names_in_", None)
+    names = vars(model).get("feature_names_in_")
     if isinstance(X, ParquetScan):
-        _check_alone(*told)
+        _check_alone(*given)
         source = _scanned(X, _encoding_of_fit(model, X))
     else:
-        source = dask_source(X, *told)
+        source = dask_source(X, *given)
         if names is not None and source.names is not None and source.names != tuple(names):
             raise ValueError(
                 f"X must have the features of fit, {', '.join(names)}; got "
@@ -106,10 +118,15 @@ def source_like_fit(model: Any, X: Any, *told: Any) -> Source:
     return source
 
 
-def _encoding_of_fit(model: Any, scan: ParquetScan) -> Encoding:
-    encoding = getattr(model, "encoding_", None)
+def _encoding_of_fit(model: Any, scan: ParquetScan) -> TableEncoding:
+    """How fit encoded the columns of a scan; columns of numbers if it was shown an array."""
+    fitted = vars(model)
+    encoding = fitted.get("encoding_", scan.encoding)
     if encoding is None:
-        names = getattr(model, "feature_names_in_", scan.columns)
-        encoding = Encoding(scan.chosen() if names is None else tuple(map(str, names)))
-    replace(scan, columns=encoding.columns).chosen()  # all there, and of a kind for features
+        names = fitted.get("feature_names_in_")
+        columns = scan.files.schema.names if names is None else names
+        if names is None and scan.roles is not None:
+            columns = scan.roles.feature_columns(list(columns))
+        encoding = TableEncoding.as_they_are([str(name) for name in columns])
+    scan.files.check([column.name for column in encoding.used])
     return encoding

@@ -6,13 +6,13 @@ import numpy as np
 from scipy.stats import norm
 
 from doublelogit._types import Floats
-from doublelogit.mixture import Mixture
+from doublelogit.fitted import PosteriorMixture
 
 AT_RANDOM, BIASED, GREY = "#56B4E9", "#0072B2", "#777777"
 POINTS = 800
 
 
-def posterior_of_prevalence(mixture: Mixture, ax: Any, level: float) -> Any:
+def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) -> Any:
     """Density of the prevalence, that of labelling at random below that of biased labelling."""
     if ax is None:
         from matplotlib.figure import Figure
@@ -26,7 +26,7 @@ def posterior_of_prevalence(mixture: Mixture, ax: Any, level: float) -> Any:
     share = mixture.interval_weight[mixture.rho == 0].sum()
     ax.fill_between(x, scar, color=AT_RANDOM, lw=0, label=f"labels at random ({share:.0%})")
     ax.fill_between(x, scar, whole, color=BIASED, lw=0, label=f"biased labels ({1 - share:.0%})")
-    ax.axvline(mixture.mean_s, color=GREY, lw=1.0, ls="--", label="share of labelled rows")
+    ax.axvline(mixture.mean_s, color=GREY, lw=1.0, ls="--", label="labelled share")
     ax.plot([low, high], [0, 0], color="black", lw=3.0, solid_capstyle="butt", clip_on=False)
     ax.set_title(f"Prevalence: {low:.2f} to {high:.2f} with {level:.0%} credibility", fontsize=9)
     ax.set(xlabel="prevalence P(Y=1)", xlim=(0, 1), ylim=(0, 1.05 * whole.max()), yticks=[])
@@ -35,9 +35,9 @@ def posterior_of_prevalence(mixture: Mixture, ax: Any, level: float) -> Any:
     return ax
 
 
-def _densities(mixture: Mixture, x: Floats) -> Floats:
-    """Of each piece at each point, cut at the share of labelled rows and at one."""
-    side, width = mixture.outcome, x[1] - x[0]
-    # a piece narrower than the grid would fall between its points
+def _densities(mixture: PosteriorMixture, x: Floats) -> Floats:
+    """Density of each component at each point, cut at the labelled share and at one."""
+    side, width = mixture.outcome_model, x[1] - x[0]
+    # a component narrower than the grid would fall between its points
     spread = np.maximum(side.share_sd, width)
     return np.asarray(mixture.interval_weight * norm.pdf(x[:, None], side.share, spread))

@@ -6,17 +6,16 @@ import numpy as np
 from sklearn.utils.validation import (
     _check_y,
     check_consistent_length,
-    check_is_fitted,
     validate_data,
 )
 
-from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import AbstractPUClassifier
-from doublelogit.estimators.out_of_core import is_distant, over_blocks
+from doublelogit.estimators.out_of_core import is_distant
+from doublelogit.fitted import LinearPair, PluggedPair, PluggedSide
 from doublelogit.methods import Problem
-from doublelogit.methods.classifiers import ClassifierModel, positive_logit
+from doublelogit.methods.classifiers import ClassifierModel
 from doublelogit.rows import Rows
 
 
@@ -30,6 +29,7 @@ class PluggableModels(AbstractPUClassifier):
 
     outcome: Any
     propensity: Any
+    model_: LinearPair
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
         own = self.outcome is not None, self.propensity is not None
@@ -46,11 +46,11 @@ class PluggableModels(AbstractPUClassifier):
         return self._labelled_rows(np.empty((len(y), 0)), y, sample_weight, audited_y)
 
     def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
-        for model, parameter in (
-            (self.outcome, "outcome_features"),
-            (self.propensity, "propensity_features"),
+        for model, features, parameter in (
+            (self.outcome, self.outcome_features, "outcome_features"),
+            (self.propensity, self.propensity_features, "propensity_features"),
         ):
-            if model is not None and getattr(self, parameter) is not None:
+            if model is not None and features is not None:
                 raise ValueError(
                     f"{parameter} restricts the logistic model; let the classifier given as "
                     f"{parameter.removesuffix('_features')} choose its columns itself."
@@ -64,27 +64,20 @@ class PluggableModels(AbstractPUClassifier):
         assert isinstance(problem.rows, MemoryRows)
         return ClassifierModel(estimator, _shaped(X), problem.rows)
 
-    def _keep(self, outcome: ClassifierModel | None, propensity: ClassifierModel | None) -> None:
-        for name, model in (("outcome_", outcome), ("propensity_", propensity)):
-            self.__dict__.pop(name, None)  # of an earlier fit, which may have had other models
-            if model is not None:
-                setattr(self, name, model.fitted)
+    @property
+    def outcome_(self) -> Any:
+        """The classifier fitted as outcome model, where one was given."""
+        return _plugged(self.model_.outcome_model, "outcome")
 
-    @over_blocks
-    def decision_function(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        if not hasattr(self, "outcome_"):
-            return super().decision_function(X)
-        return positive_logit(self.outcome_, self._unchecked(X))
+    @property
+    def propensity_(self) -> Any:
+        """The classifier fitted as propensity model, where one was given."""
+        return _plugged(self.model_.propensity_model, "propensity")
 
-    def _propensity_logit(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        if not hasattr(self, "propensity_"):
-            return super()._propensity_logit(X)
-        return positive_logit(self.propensity_, self._unchecked(X))
-
-    def _unchecked(self, X: Any) -> Any:
-        """Names and number of features are checked, the values are the classifier's business."""
+    def _features(self, X: Any) -> Any:
+        """New features; of a plugged-in classifier only their names and number are checked."""
+        if not isinstance(self.model_, PluggedPair):
+            return super()._features(X)
         X = _shaped(X)
         if len(X.shape) == 1:
             raise ValueError(
@@ -94,7 +87,12 @@ class PluggableModels(AbstractPUClassifier):
         validate_data(self, X, skip_check_array=True, reset=False)
         return X
 
-    decision_function.__doc__ = AbstractPUClassifier.decision_function.__doc__
+
+def _plugged(side: Any, which: str) -> Any:
+    """The classifier in a side; a logistic model is none, as scikit-learn's hasattr asks."""
+    if not isinstance(side, PluggedSide):
+        raise AttributeError(f"the {which} model is the library's own, not a classifier.")
+    return side.estimator
 
 
 def _shaped(X: Any) -> Any:

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
-from doublelogit.design import predictor
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
 from doublelogit.fit import PUFit
+from doublelogit.fitted import HalfwayLabel, LinearPair
 from doublelogit.methods import Problem, tm, tm_simple
 
 
@@ -65,6 +63,8 @@ class TwoModelsSimpleClassifier(AbstractPUClassifier):
     array([0.08, 0.13, 0.2 , 0.27])
     """
 
+    model_: LinearPair
+
     def __init__(
         self, *, C: float = 1.0, tol: float = 1e-6, max_iter: int = 1000, pos_label: Any = None
     ) -> None:
@@ -76,16 +76,21 @@ class TwoModelsSimpleClassifier(AbstractPUClassifier):
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         return tm_simple(problem, tol=self.tol, max_iter=self.max_iter)
 
-    def _store(self, result: PUFit) -> None:
-        super()._store(result)
-        assert result.alpha is not None
-        self.label_coef_, self.label_intercept_ = result.alpha[None, :-1], result.alpha[-1:]
+    @property
+    def label_coef_(self) -> Floats:
+        """Slopes of the naive model of the label."""
+        return self._alpha[None, :-1]
 
-    def _propensity_logit(self, X: Any) -> Floats:
-        """Logit of (1 + s)/2: its odds (1+s)/(1-s) are 1 + 2 s/(1-s)."""
-        check_is_fitted(self)
-        z = predictor(self._features(X), np.append(self.label_coef_[0], self.label_intercept_))
-        return np.logaddexp(0, z + np.log(2))
+    @property
+    def label_intercept_(self) -> Floats:
+        """Intercept of the naive model of the label."""
+        return self._alpha[-1:]
+
+    @property
+    def _alpha(self) -> Floats:
+        side = self.model_.propensity_model
+        assert isinstance(side, HalfwayLabel)
+        return side.alpha
 
 
 class TwoModelsClassifier(PluggableModels):
@@ -205,7 +210,7 @@ class TwoModelsClassifier(PluggableModels):
         label = self._classifier(self.outcome, problem, X)
         outcome = self._classifier(self.outcome, problem, X)
         propensity = self._classifier(self.propensity, problem, X)
-        result = tm(
+        return tm(
             problem,
             outcome=outcome,
             propensity=propensity,
@@ -216,5 +221,3 @@ class TwoModelsClassifier(PluggableModels):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        self._keep(outcome, propensity)
-        return result

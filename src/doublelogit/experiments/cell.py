@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.model_selection import train_test_split
 
 from doublelogit._types import Floats
-from doublelogit.experiments.plan import DataSet, Draw, Method, features_of, importable
+from doublelogit.experiments.plan import DataSet, Draw, PlanMethod, features_of, importable
 from doublelogit.labelling import draw as draw_labels
 from doublelogit.metrics import approximation_error
 
@@ -27,7 +27,9 @@ class Data(NamedTuple):
     reference: Floats | None
 
 
-def run_draw(draw: Draw, methods: tuple[Method, ...], oracle: Method) -> list[dict[str, Any]]:
+def run_draw(
+    draw: Draw, methods: tuple[PlanMethod, ...], oracle: PlanMethod
+) -> list[dict[str, Any]]:
     """Result rows of some methods on one draw; one that fails is a row with its reason."""
     data = labelled_draw(draw, oracle)
     common = {
@@ -65,7 +67,7 @@ class Labelled(NamedTuple):
     columns: list[int]
 
 
-def labelled_draw(draw: Draw, oracle: Method) -> Labelled:
+def labelled_draw(draw: Draw, oracle: PlanMethod) -> Labelled:
     """Split the data of a draw and label its training part."""
     data = prepared(draw)
     options = dict(draw.scenario.options) | features_of(draw.scenario, data.X, data.y)
@@ -91,7 +93,7 @@ def positive(model: Any, X: Floats) -> Floats:
     return np.asarray(model.predict_proba(X)[:, 1])
 
 
-def parameters(draw: Draw, method: Method, oracle: Method) -> str:
+def parameters(draw: Draw, method: PlanMethod, oracle: PlanMethod) -> str:
     """All that a plan says of a cell beyond its key; a cell whose parameters change is run anew."""
     dataset, scenario = draw.dataset, draw.scenario
     said = {
@@ -102,7 +104,7 @@ def parameters(draw: Draw, method: Method, oracle: Method) -> str:
             scenario.options,
             scenario.features,
         ],
-        "method": [method.estimator, method.options, method.told],
+        "method": [method.estimator, method.options, method.given],
         "plan": [draw.seed, draw.test_size],
     }
     if scenario.slopes is not None:
@@ -127,7 +129,7 @@ def prepared(draw: Draw) -> Data:
 
 
 class _Hashable(NamedTuple):
-    """A data set that can be a key of a cache: its options are told by their text."""
+    """A data set that can be a key of a cache: its options are known by their text."""
 
     dataset: DataSet
 
@@ -155,16 +157,16 @@ def _reference(dataset: DataSet, bunch: Any) -> Floats | None:
     return np.asarray(bunch.posterior) if dataset.reference == "posterior" else None
 
 
-def _fitted(method: Method, data: Labelled, draw: Draw) -> Any:
-    """The estimator, fitted to what the method is told."""
+def _fitted(method: PlanMethod, data: Labelled, draw: Draw) -> Any:
+    """The estimator, fitted to what the method is given."""
     X, y = data.X[data.train], data.y[data.train]
-    if method.told == "class":
+    if method.given == "class":
         return method.make().fit(X, y)
-    if method.told == "frequency":
+    if method.given == "frequency":
         return method.make(label_frequency=data.frequency).fit(X, data.s)
-    if method.told == "features":
+    if method.given == "features":
         return method.make(propensity_features=data.columns).fit(X, data.s)
-    if method.told == "audit":
+    if method.given == "audit":
         rows = draw.rng("audit").permutation(len(y))[:AUDITED]
         audited = np.full(len(y), np.nan)
         audited[rows] = y[rows]
@@ -172,7 +174,7 @@ def _fitted(method: Method, data: Labelled, draw: Draw) -> Any:
     return method.make().fit(X, data.s)
 
 
-def _measure(method: Method, data: Labelled, draw: Draw) -> dict[str, Any]:
+def _measure(method: PlanMethod, data: Labelled, draw: Draw) -> dict[str, Any]:
     X, test = data.X, data.test
     start = time.perf_counter()
     try:

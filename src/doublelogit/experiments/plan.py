@@ -61,14 +61,14 @@ class Scenario:
     modes: tuple[str, ...] = ()
 
 
-TOLD = ("label", "class", "frequency", "features", "audit")
+GIVEN = ("label", "class", "frequency", "features", "audit")
 
 
 @dataclass(frozen=True)
-class Method:
-    """An estimator, and what it is told.
+class PlanMethod:
+    """An estimator, and what it is given.
 
-    The "label" of all others; the "class" itself, for the oracle; besides the labels the true label
+    The "label"; the "class" itself, for the oracle; or besides the labels the true label
     "frequency", the "features" that labelling depends on, or an "audit" of some rows. Methods
     ``beyond`` those of the paper are left out of its ranks and tests.
     """
@@ -76,14 +76,14 @@ class Method:
     name: str
     estimator: str
     options: dict[str, Any] = field(default_factory=dict)
-    told: str = "label"
+    given: str = "label"
     modes: tuple[str, ...] = ()
     scenarios: tuple[int, ...] = ()
     beyond: bool = False
 
     def __post_init__(self) -> None:
-        if self.told not in TOLD:
-            raise ValueError(f"told must be one of {TOLD}; got {self.told!r}.")
+        if self.given not in GIVEN:
+            raise ValueError(f"given must be one of {GIVEN}; got {self.given!r}.")
 
     def make(self, **changes: Any) -> Any:
         """The estimator, not fitted."""
@@ -92,7 +92,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Quick:
-    """A part of a plan that takes a minute: some data sets, few draws, every so manieth value."""
+    """A part of a plan that takes a minute: some data sets, few draws, every k-th value."""
 
     datasets: tuple[str, ...] = ()
     repetitions: int = 1
@@ -140,7 +140,7 @@ class Plan:
     repetitions: dict[str, int]
     datasets: tuple[DataSet, ...]
     scenarios: tuple[Scenario, ...]
-    methods: tuple[Method, ...]
+    methods: tuple[PlanMethod, ...]
     quick: Quick = Quick()
 
     @property
@@ -165,7 +165,7 @@ class Plan:
         ]
         return sorted(draws, key=lambda draw: draw.repetition)
 
-    def methods_of(self, mode: str, scenario: int | None = None) -> tuple[Method, ...]:
+    def methods_of(self, mode: str, scenario: int | None = None) -> tuple[PlanMethod, ...]:
         """The methods of a mode, and of one scenario, in the order of the plan."""
         return tuple(
             method
@@ -177,12 +177,12 @@ class Plan:
         """Names of the paper's own methods, the oracle among them."""
         return [method.name for method in self.methods_of(mode) if not method.beyond]
 
-    def oracle(self, mode: str) -> Method:
-        """The method that is told the class."""
+    def oracle(self, mode: str) -> PlanMethod:
+        """The method that is given the class."""
         for method in self.methods_of(mode):
-            if method.told == "class":
+            if method.given == "class":
                 return method
-        raise ValueError(f'a method of the plan {self.name} must have told = "class"; none has.')
+        raise ValueError(f'a method of the plan {self.name} must have given = "class"; none has.')
 
     def names(self, mode: str) -> list[str]:
         """Data sets, then methods, in the order of the plan."""
@@ -227,7 +227,7 @@ def load_plan(name: str | Path) -> Plan:
             repetitions=content["repetitions"],
             datasets=_entries(DataSet, content["datasets"]),
             scenarios=_entries(Scenario, content["scenarios"]),
-            methods=_entries(Method, content["methods"]),
+            methods=_entries(PlanMethod, content["methods"]),
             quick=_entries(Quick, [content.get("quick", {})])[0],
         )
     except KeyError as error:

@@ -38,7 +38,7 @@ class Request:
     out: Path
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         plan: str,
         *,

@@ -14,11 +14,11 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from doublelogit.experiments.cell import parameters, run_draw
-from doublelogit.experiments.plan import Draw, Method, Plan
+from doublelogit.experiments.plan import Draw, Plan, PlanMethod
 from doublelogit.experiments.store import KEY, Store
 from doublelogit.threads import blas_threads
 
-Rows = list[dict[str, Any]]
+ResultRows = list[dict[str, Any]]
 COMPACT_EVERY = 5000  # draws: seldom enough to cost nothing, often enough to keep segments small
 
 
@@ -26,8 +26,8 @@ class Task(NamedTuple):
     """A draw and the methods that are still to be run on it."""
 
     draw: Draw
-    methods: tuple[Method, ...]
-    oracle: Method
+    methods: tuple[PlanMethod, ...]
+    oracle: PlanMethod
 
 
 def run(
@@ -39,7 +39,7 @@ def run(
     repetitions: int | None = None,
     jobs: int = 1,
     dask: str | None = None,
-    progress: Callable[[int, int, Rows], None] | None = None,
+    progress: Callable[[int, int, ResultRows], None] | None = None,
 ) -> None:
     """Fill the store with the cells it lacks.
 
@@ -103,13 +103,13 @@ def current(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
     return rows[pd.MultiIndex.from_frame(rows[columns]).isin(asked)]
 
 
-def work(task: Task) -> Rows:
+def work(task: Task) -> ResultRows:
     """One task, with one BLAS thread wherever it runs."""
     with blas_threads(1):
         return run_draw(task.draw, task.methods, task.oracle)
 
 
-def _on_this_machine(tasks: list[Task], jobs: int) -> Iterator[Rows]:
+def _on_this_machine(tasks: list[Task], jobs: int) -> Iterator[ResultRows]:
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
     with _deaf_to_interrupts():
         results = parallel(delayed(work)(task) for task in tasks)
@@ -132,7 +132,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _on_dask(tasks: list[Task], address: str) -> Iterator[Rows]:
+def _on_dask(tasks: list[Task], address: str) -> Iterator[ResultRows]:
     try:
         from distributed import Client, as_completed
     except ImportError:

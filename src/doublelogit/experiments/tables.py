@@ -49,7 +49,7 @@ class Printed:
     datasets: pd.DataFrame
 
     @classmethod
-    def of(cls, plan: str) -> "Printed | None":
+    def from_plan(cls, plan: str) -> "Printed | None":
         """Those beside a bundled plan."""
         folder = PLANS / plan
         names = ("results", "average_ranks", "p_values", "datasets")
@@ -68,7 +68,7 @@ def result_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Table]:
     rows = rows[rows["mode"] == mode]
     summary, cells = summarise(rows), long(rows)
     peers = summary["method"].isin(plan.peers(mode))
-    ranks, printed = average_ranks(summary[peers]), Printed.of(plan.name)
+    ranks, printed = average_ranks(summary[peers]), Printed.from_plan(plan.name)
     titles = {s.id: f" ({s.title})" if s.title else "" for s in plan.scenarios}
     for scenario in sorted(rows["scenario"].unique()):
         for metric in METRICS:
@@ -116,7 +116,7 @@ def data_table(plan: Plan, mode: str) -> Table:
             free = oracle.make(C=np.inf, tol=1e-8)
             lines[-1]["r2_unpenalised"] = _explained(free, data.X, y)
     numbers = pd.DataFrame(lines)
-    printed = Printed.of(plan.name)
+    printed = Printed.from_plan(plan.name)
     if printed is not None:
         numbers = numbers.merge(
             printed.datasets.rename(columns=lambda c: c if c == "dataset" else f"printed_{c}"),

@@ -1,10 +1,13 @@
-"""How sure: standard errors, intervals, prevalence, profile likelihood, tests of SCAR."""
+"""Uncertainty: standard errors, intervals, prevalence, profile likelihood, tests of SCAR."""
 
+from doublelogit.inference.base import Inference
 from doublelogit.inference.bootstrap import bootstrap
 from doublelogit.inference.diagnosis import Diagnosis
 from doublelogit.inference.estimate import Estimate
+from doublelogit.inference.infer import infer
+from doublelogit.inference.likelihood import LikelihoodInference
+from doublelogit.inference.posterior import PosteriorInference
 from doublelogit.inference.profile import Profile
-from doublelogit.inference.result import Inference, infer
 from doublelogit.inference.scar import ScarTest, scar_test
 from doublelogit.inference.summary import Summary
 
@@ -12,6 +15,8 @@ __all__ = [
     "Diagnosis",
     "Estimate",
     "Inference",
+    "LikelihoodInference",
+    "PosteriorInference",
     "Profile",
     "ScarTest",
     "Summary",

@@ -25,7 +25,7 @@ def bootstrap(
     n_resamples: int = 200,
     sample_weight: Any = None,
     audited_y: Any = None,
-    cluster: Any = None,
+    groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Floats:
@@ -42,8 +42,8 @@ def bootstrap(
     n_resamples : int, default=200
     sample_weight, audited_y : array-like, default=None
         As in ``fit``.
-    cluster : array-like, default=None
-        Clusters to be drawn as a whole.
+    groups : array-like, default=None
+        Clusters of rows, to be drawn as a whole.
     random_state : int, default=0
         The same seed gives the same resamples whatever n_jobs is.
     n_jobs : int, default=None
@@ -56,7 +56,7 @@ def bootstrap(
     """
     n = len(y)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    codes: Ints = np.arange(n) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    codes: Ints = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
     seeds = np.random.SeedSequence(random_state).spawn(n_resamples)
     work = delayed(_one)
     if len(np.unique(np.asarray(y)[weight > 0])) < 2:
@@ -90,10 +90,10 @@ def _one(
     seed: np.random.SeedSequence,
 ) -> Floats | Exception:
     rng = np.random.default_rng(seed)
-    groups = codes.max() + 1
+    n_groups = codes.max() + 1
     # a resample without labelled rows has no fit: draw again
     while True:
-        counts = rng.multinomial(groups, np.full(groups, 1 / groups))[codes]
+        counts = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups))[codes]
         resampled = weight * counts
         if len(np.unique(np.asarray(y)[resampled > 0])) == 2:
             break

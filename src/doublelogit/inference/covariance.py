@@ -7,105 +7,105 @@
 Weights count rows in the first and are sampling weights in the others.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from doublelogit._types import Column, Floats, Matrix
-from doublelogit.design import predictor
-from doublelogit.inference.fitted_problem import Fitted
-from doublelogit.methods.orientation import inverse_information
+from doublelogit._types import Floats, Matrix
+from doublelogit.inference.fitted_problem import FittedProblem
+from doublelogit.inference.groups import Groups, gathered_terms
 from doublelogit.objective import Pair, four_blocks
+from doublelogit.rows import Rows
+
+COV_TYPES = ("observed", "robust", "cluster")
 
 
-def covariance(fitted: Fitted, kind: str, cluster: Any = None) -> Floats:
+@dataclass(frozen=True)
+class Sampling:
+    """How the rows were drawn, which decides how their scores add up to a variance."""
+
+    cov_type: str = "observed"
+    clusters: Groups | None = None
+
+    @classmethod
+    def from_options(cls, cov_type: str, groups: Any, rows: Rows) -> "Sampling":
+        """The kind of covariance, checked; ``groups`` are clusters of rows."""
+        if groups is not None:
+            cov_type = "cluster"
+        if cov_type not in COV_TYPES:
+            raise ValueError(f"cov_type must be one of {', '.join(COV_TYPES)}; got {cov_type!r}.")
+        if cov_type != "cluster":
+            return cls(cov_type)
+        if groups is None:
+            raise ValueError("cov_type='cluster' needs groups, the cluster of each row; got None.")
+        clusters = Groups.from_values(groups, rows, "groups")
+        if len(clusters) < 2:
+            raise ValueError(f"groups must name at least two clusters; got {clusters.names}.")
+        return cls(cov_type, clusters)
+
+    def weight(self, weight: Floats) -> Floats:
+        """Weight of a squared score: a row that counts w times is w rows, or one drawn as w."""
+        return weight if self.cov_type == "observed" else weight**2
+
+    @property
+    def correction(self) -> float:
+        """Small-sample factor of clustered sums."""
+        return 1.0 if self.clusters is None else len(self.clusters) / (len(self.clusters) - 1)
+
+
+def covariance(fitted: FittedProblem, sampling: Sampling) -> Floats:
     """Covariance of theta, in the coordinates of the fit."""
-    inverse = inverse_information(fitted.problem, fitted.theta)
-    if kind == "observed":
+    inverse = fitted.inverse_information
+    if sampling.cov_type == "observed":
         return inverse
-    B = cluster_meat(fitted, cluster) if kind == "cluster" else meat(fitted)
-    for pull in belief_scores(fitted):  # what is believed may be wrong by its standard deviation
-        B = B + np.outer(pull, pull)
+    if sampling.clusters is None:
+        B = _meat(fitted)
+    else:
+        scores = cluster_scores(fitted, sampling.clusters)
+        B = scores.T @ scores * sampling.correction
+    for score in belief_scores(fitted):  # a belief may be wrong by its standard deviation
+        B = B + np.outer(score, score)
     return np.asarray(inverse @ B @ inverse)
 
 
-def meat(fitted: Fitted) -> Floats:
-    """Sum of the outer products of the rows' weighted scores."""
-    rows = fitted.problem.rows
-    return rows.sum_rows(partial(_meat, _models(fitted)), rows.s, rows.known, rows.weight)
-
-
-def check_clusters(cluster: Any, n: int) -> None:
-    """One cluster per row, and at least two of them."""
-    values = np.unique(np.asarray(cluster))
-    if len(np.asarray(cluster)) != n:
-        raise ValueError(f"cluster must have one value per row; got {len(cluster)} for {n} rows.")
-    if len(values) < 2:
-        raise ValueError(f"cluster must name at least two clusters; got {values.tolist()}.")
-
-
-def cluster_meat(fitted: Fitted, cluster: Any) -> Floats:
-    """The same, of scores summed within clusters."""
-    rows = fitted.problem.rows
-    values, codes = np.unique(np.asarray(cluster), return_inverse=True)
-    fn = partial(_cluster_scores, _models(fitted), len(values))
-    scores = rows.sum_rows(fn, rows.s, rows.known, rows.weight, rows.scatter(codes))
-    return scores.T @ scores * (len(values) / (len(values) - 1))
-
-
-def belief_scores(fitted: Fitted) -> list[Floats]:
+def belief_scores(fitted: FittedProblem) -> list[Floats]:
     """Change of the score when what is believed moves by its standard deviation."""
     problem = fitted.problem
     return [belief.score(problem.likelihood, fitted.theta) for belief in problem.beliefs]
 
 
-def score_along(fitted: Fitted, direction: Floats) -> Column:
-    """Slope of every row's weighted log-likelihood along a direction of theta."""
+def _meat(fitted: FittedProblem) -> Floats:
+    """Sum of the outer products of the rows' weighted scores."""
     rows = fitted.problem.rows
-    fn = partial(_score_along, _models(fitted), direction)
-    return rows.map_rows(fn, rows.s, rows.known, rows.weight)
+    return rows.sum_rows(partial(_outer, fitted.pair), rows.s, rows.known, rows.weight)
 
 
-def _models(fitted: Fitted) -> Pair:
-    return fitted.problem.likelihood.models(fitted.theta)
+def cluster_scores(fitted: FittedProblem, clusters: Groups) -> Floats:
+    """Scores summed within clusters, one row each."""
+    rows, fn = fitted.problem.rows, partial(_within, fitted.pair, len(clusters))
+    return rows.sum_rows(fn, rows.s, rows.known, rows.weight, clusters.codes)
 
 
-def _slopes(
-    models: Pair, X: Matrix, s: Floats, known: Floats, weight: Floats
+def row_gradients(
+    pair: Pair, X: Matrix, s: Floats, known: Floats
 ) -> tuple[Matrix, Matrix, Floats, Floats]:
-    """Features of both models and the rows' slopes, weighted."""
-    Xa, Xb = models.features(X)
-    f = models.response.slopes(s, known, *models.predictors(Xa, Xb))
-    return Xa, Xb, weight * f.d_a, weight * f.d_b
+    """Features of both models, and the loss's derivatives in the two predictors."""
+    Xa, Xb = pair.features(X)
+    f = pair.response.gradient(s, known, *pair.predictors(Xa, Xb))
+    return Xa, Xb, f.d_a, f.d_b
 
 
-def _meat(models: Pair, X: Matrix, *columns: Floats) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(models, X, *columns)
+def _outer(pair: Pair, X: Matrix, s: Floats, known: Floats, weight: Floats) -> Floats:
+    Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
+    d_a, d_b = weight * d_a, weight * d_b
     return four_blocks(Xa, Xb, d_a**2, d_a * d_b, d_b**2)
 
 
-def _score_along(models: Pair, direction: Floats, X: Matrix, *columns: Floats) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(models, X, *columns)
-    beta, gamma = np.split(direction, [models.outcome.size])
-    return -d_a * predictor(Xa, beta) - d_b * predictor(Xb, gamma)
-
-
-def _cluster_scores(
-    models: Pair,
-    n_clusters: int,
-    X: Matrix,
-    s: Floats,
-    known: Floats,
-    weight: Floats,
-    codes: Floats,
+def _within(
+    pair: Pair, n: int, X: Matrix, s: Floats, known: Floats, weight: Floats, codes: Floats
 ) -> Floats:
-    Xa, Xb, d_a, d_b = _slopes(models, X, s, known, weight)
-    members = (codes.astype(np.intp), np.arange(len(codes)))
-    parts = []
-    for features, d in ((Xa, d_a), (Xb, d_b)):
-        gather = sparse.csr_array((-d, members), shape=(n_clusters, len(codes)))
-        sums = gather @ features
-        parts += [sums.toarray() if sparse.issparse(sums) else sums, gather.sum(axis=1)[:, None]]
-    return np.hstack(parts)
+    Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
+    sides = ((Xa, d_a), (Xb, d_b))
+    return np.hstack([gathered_terms(codes, n, part, -weight * d) for part, d in sides])

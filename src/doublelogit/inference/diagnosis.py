@@ -1,182 +1,234 @@
 """What in a fit may not be trusted, and why: starts, orientation, flat directions, overlap."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Matrix
+from doublelogit.findings import Finding
+from doublelogit.findings import fit as findings
 from doublelogit.fit import Orientation
-from doublelogit.inference.fitted_problem import Fitted
+from doublelogit.fitted import FittedModel, PosteriorMixture
+from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.profile import Profile, profile
-from doublelogit.link import Link, to_logit
 from doublelogit.methods.joint import starts
 from doublelogit.methods.prevalence import prevalence_value_grad
+from doublelogit.methods.problem import Problem
+from doublelogit.rows import Rows
 from doublelogit.solvers import trust_region
+from doublelogit.solvers.solution import unit_scale
+from doublelogit.thresholds import FITS_UNITS, RARE_PROPENSITY
 
-UNITS = 2.0  # log-likelihood units within which a value is said to fit
-WIDE = 0.2  # a range of prevalences that is no answer
-FLAT = 1e-4  # eigenvalue of the information, relative to the largest
-RARE = 0.05  # propensities below it
-SAME_OPTIMUM = 0.01  # log-likelihood units
+CREDIBLE = 0.95  # level of the range of prevalences that a posterior is judged by
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """What was found; prints as sentences, ``plot()`` shows it.
+class RowProbabilities:
+    """Label, weight, y(x), e(x) and s(x) of every row: what overlap and rare labels are read off.
 
     Parameters
     ----------
-    start_drop, start_prevalence : ndarray
-        Of the optimum reached from each start: how far below the best in log-likelihood, and
-        its prevalence.
-    orientation : Orientation or None
-        What told outcome and propensity apart.
-    eigenvalues : ndarray
-        Of the information scaled to unit diagonal, smallest first.
-    flattest : list of (str, float)
-        The flattest direction: terms and their shares, largest first.
-    separated : bool
-        Whether s(x) is larger on every labelled row than on any other.
-    overlap : float
-        Share of unlabelled rows whose s(x) lies above the lowest tenth of the labelled ones.
-    rare : float
-        Share of the expected positives whose chance of a label is below 5%.
-    profile : Profile
-        Profile likelihood of the prevalence.
-    label_chance, propensity, labelled : ndarray
-        s(x), e(x) and the label of every row.
+    labelled, weight : ndarray
+        Label and weight of every row.
+    positive, propensity, label : ndarray
+        y(x), e(x) and s(x) of every row.
     """
 
+    labelled: Floats
+    weight: Floats
+    positive: Floats
+    propensity: Floats
+    label: Floats
+
+    @classmethod
+    def over(cls, rows: Rows, model: FittedModel) -> "RowProbabilities":
+        """Probabilities of all rows, brought to the caller: a plot needs them all."""
+        columns = [
+            rows.map_rows(partial(_predicted, model, name))
+            for name in ("outcome_proba", "propensity", "label_proba")
+        ]
+        return cls(*rows.collect(_beside, rows.s, rows.weight, *columns).T)
+
+    @property
+    def separated(self) -> bool:
+        """Whether s(x) is larger on every labelled row than on any other."""
+        inside = self.labelled == 1
+        return bool(self.label[inside].min() > self.label[~inside].max())
+
+    @property
+    def overlap(self) -> float:
+        """Share of unlabelled rows whose s(x) lies above the lowest tenth of the labelled ones."""
+        inside = self.labelled == 1
+        return float((self.label[~inside] > np.quantile(self.label[inside], 0.1)).mean())
+
+    @property
+    def rare(self) -> float:
+        """Share of the expected positives whose propensity is below 5%."""
+        positives = self.weight * self.positive
+        return float(positives @ (self.propensity < RARE_PROPENSITY) / positives.sum())
+
+
+def _predicted(model: FittedModel, name: str, X: Matrix) -> Floats:
+    predict: dict[str, Any] = {
+        "outcome_proba": model.outcome_proba,
+        "propensity": model.propensity,
+        "label_proba": model.label_proba,
+    }
+    return np.asarray(predict[name](X))
+
+
+def _beside(*columns: Floats) -> Floats:
+    return np.column_stack(columns)
+
+
+class Diagnosis(ABC):
+    """What was found; prints as sentences, ``plot()`` shows it."""
+
+    rows: RowProbabilities
+
+    @property
+    @abstractmethod
+    def findings(self) -> list[Finding]:
+        """The findings, each with a level."""
+
+    @abstractmethod
+    def plot(self) -> Any:
+        """A matplotlib Figure of all findings."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.findings))
+
+    @property
+    def _of_rows(self) -> list[Finding]:
+        rows = self.rows
+        return [
+            findings.overlap(rows.overlap, rows.separated),
+            findings.rare_labels(rows.rare),
+        ]
+
+
+@dataclass(frozen=True)
+class LikelihoodDiagnosis(Diagnosis):
+    """What was found at a maximum of the likelihood.
+
+    Parameters
+    ----------
+    rows : RowProbabilities
+        Probabilities of every row.
+    start_drop, start_prevalence : ndarray
+        The optimum reached from each start: how far below the best in log-likelihood, and its
+        prevalence.
+    orientation : Orientation or None
+        What told class and labelling apart.
+    eigenvalues : ndarray
+        Eigenvalues of the information scaled to unit diagonal, smallest first.
+    flattest : list of (str, float)
+        The flattest direction: terms and their shares, largest first.
+    profile : Profile
+        Profile likelihood of the prevalence.
+    """
+
+    rows: RowProbabilities
     start_drop: Floats
     start_prevalence: Floats
     orientation: Orientation | None
     eigenvalues: Floats
     flattest: list[tuple[str, float]]
-    separated: bool
-    overlap: float
-    rare: float
     profile: Profile
-    label_chance: Floats
-    propensity: Floats
-    labelled: Floats
 
     @property
-    def sentences(self) -> list[str]:
-        """The findings in words, those that need attention marked."""
+    def findings(self) -> list[Finding]:
+        flatness = float(self.eigenvalues[0] / self.eigenvalues[-1])
         return [
-            self._of_prevalence(),
-            self._of_starts(),
-            self._of_orientation(),
-            self._of_flatness(),
-            self._of_overlap(),
-            self._of_rare(),
+            findings.profile_range(*self.profile.within(FITS_UNITS)),
+            findings.starts(self.start_drop, self.start_prevalence),
+            findings.orientation(self.orientation),
+            findings.curvature(flatness, self.flattest),
+            *self._of_rows,
         ]
 
-    def __str__(self) -> str:
-        return "\n".join(self.sentences)
+    def plot(self) -> Any:
+        from doublelogit.inference.plots import likelihood_figure
+
+        return likelihood_figure(self)
+
+
+@dataclass(frozen=True)
+class PosteriorDiagnosis(Diagnosis):
+    """What was found in a posterior.
+
+    Parameters
+    ----------
+    rows : RowProbabilities
+        Probabilities of every row.
+    mixture : PosteriorMixture
+        The posterior.
+    orientation : Orientation
+        What told class and labelling apart.
+    fit_findings : tuple of Finding
+        What the fit itself found.
+    """
+
+    rows: RowProbabilities
+    mixture: PosteriorMixture
+    orientation: Orientation
+    fit_findings: tuple[Finding, ...]
+
+    @property
+    def findings(self) -> list[Finding]:
+        mixture = self.mixture
+        at_random = float(mixture.interval_weight[mixture.rho == 0].sum())
+        low, high = mixture.prevalence_interval(CREDIBLE)
+        others = [found for found in self.fit_findings if found.topic != "orientation"]
+        return [
+            findings.credible_range(low, high, CREDIBLE),
+            findings.mechanism(at_random, len(mixture.weight)),
+            findings.orientation(self.orientation),
+            *self._of_rows,
+            *others,
+        ]
 
     def plot(self) -> Any:
-        """A matplotlib Figure of all findings."""
-        from doublelogit.inference.plots import diagnosis_figure
+        from doublelogit.inference.plots import posterior_figure
 
-        return diagnosis_figure(self)
-
-    def _of_prevalence(self) -> str:
-        low, high = self.profile.within(UNITS)
-        fits = f"any value from {low:.2f} to {high:.2f} fits within {UNITS:g} log-likelihood units"
-        if high - low > WIDE:
-            return f"ATTENTION  The prevalence is not determined by this sample: {fits}."
-        return f"fine       The prevalence is determined: {fits}."
-
-    def _of_starts(self) -> str:
-        other = self.start_drop > SAME_OPTIMUM
-        n = len(self.start_drop)
-        if other[0]:
-            return (
-                f"ATTENTION  This is not the best fit: another start leads "
-                f"{self.start_drop[0]:.1f} log-likelihood units higher. Increase n_starts, or use "
-                "JointClassifier."
-            )
-        if not other.any():
-            return f"fine       All {n} starts lead to one optimum."
-        near = self.start_drop[other].min()
-        pis = self.start_prevalence
-        word = "ATTENTION " if near < UNITS else "fine      "
-        return (
-            f"{word} {other.sum()} of {n} starts lead to a lower optimum, the nearest {near:.1f} "
-            f"log-likelihood units below; prevalences of the optima range from {pis.min():.2f} to "
-            f"{pis.max():.2f}."
-        )
-
-    def _of_orientation(self) -> str:
-        decided = self.orientation
-        if decided is None:
-            return "ATTENTION  This method has no rule to tell the class from the labelling."
-        gap = "no rival" if np.isinf(decided.gap) else f"{decided.gap:.1f} {decided.unit}"
-        word = "fine      " if decided.clear else "ATTENTION "
-        return f"{word} Class and labelling are told apart by {decided.rule} ({gap})."
-
-    def _of_flatness(self) -> str:
-        ratio = self.eigenvalues[0] / self.eigenvalues[-1]
-        terms = ", ".join(f"{name} ({share:+.2f})" for name, share in self.flattest[:3])
-        word = "ATTENTION " if ratio < FLAT else "fine      "
-        return (
-            f"{word} The flattest direction of the likelihood has {ratio:.1e} of the curvature of "
-            f"the steepest; it moves {terms}."
-        )
-
-    def _of_overlap(self) -> str:
-        if self.separated:
-            return "ATTENTION  Labelled rows are perfectly separable from the others."
-        return (
-            f"fine       {self.overlap:.0%} of the unlabelled rows look like labelled ones (s(x) "
-            "above the lowest tenth of the labelled)."
-        )
-
-    def _of_rare(self) -> str:
-        word = "ATTENTION " if self.rare > 0.1 else "fine      "
-        return (
-            f"{word} {self.rare:.0%} of the expected positives have a chance below {RARE:.0%} to "
-            "be labelled: of those the data say next to nothing."
-        )
+        return posterior_figure(self)
 
 
-def diagnose(fitted: Fitted, orientation: Orientation | None, n_starts: int = 8) -> Diagnosis:
-    """Look at a fit from all sides."""
-    rows, link = fitted.problem.rows, fitted.problem.link
-    columns = (rows.s, rows.weight, *fitted.predictors())
-    chances = rows.collect(partial(_chances, link), *columns)
-    labelled, weight, y, e = chances.T
-    s_x, is_labelled = y * e, labelled == 1
+def diagnose_likelihood(
+    fitted: FittedProblem, orientation: Orientation | None, n_starts: int = 8
+) -> LikelihoodDiagnosis:
+    """Look at a maximum of the likelihood from all sides."""
+    problem = fitted.problem
     drop, prevalence = _from_starts(fitted, n_starts)
     values, flattest = _curvature(fitted)
-    lowest, others = s_x[is_labelled], s_x[~is_labelled]
-    positives = weight * y
-    return Diagnosis(
+    return LikelihoodDiagnosis(
+        rows=RowProbabilities.over(problem.rows, problem.linear_pair(fitted.theta)),
         start_drop=drop,
         start_prevalence=prevalence,
         orientation=orientation,
         eigenvalues=values,
         flattest=flattest,
-        separated=bool(lowest.min() > others.max()),
-        overlap=float((others > np.quantile(lowest, 0.1)).mean()),
-        rare=float(positives @ (e < RARE) / positives.sum()),
         profile=profile(fitted, 0.99),
-        label_chance=s_x,
-        propensity=e,
-        labelled=labelled,
     )
 
 
-def _chances(link: Link, s: Floats, weight: Floats, a: Floats, b: Floats) -> Floats:
-    """Label, weight, y(x) and e(x) of every row: a plot needs them all."""
-    return np.column_stack([s, weight, *(expit(to_logit(link, z)) for z in (a, b))])
+def diagnose_posterior(
+    problem: Problem, mixture: PosteriorMixture, classifier: Any
+) -> PosteriorDiagnosis:
+    """Look at a posterior from all sides."""
+    return PosteriorDiagnosis(
+        rows=RowProbabilities.over(problem.rows, mixture),
+        mixture=mixture,
+        orientation=classifier.orientation_,
+        fit_findings=classifier.findings_,
+    )
 
 
-def _from_starts(fitted: Fitted, n_starts: int) -> tuple[Floats, Floats]:
+def _from_starts(fitted: FittedProblem, n_starts: int) -> tuple[Floats, Floats]:
+    """Depth and prevalence of the optimum that each start leads to, the fitted one first."""
     problem = fitted.problem
     rng = np.random.default_rng(0)
     found = [
@@ -188,12 +240,11 @@ def _from_starts(fitted: Fitted, n_starts: int) -> tuple[Floats, Floats]:
     return values - values.min(), np.array(pis)
 
 
-def _curvature(fitted: Fitted) -> tuple[Floats, list[tuple[str, float]]]:
+def _curvature(fitted: FittedProblem) -> tuple[Floats, list[tuple[str, float]]]:
     """Eigenvalues of the scaled information, and what the flattest direction moves."""
-    hess = fitted.problem.likelihood.value_grad_hess(fitted.theta).hess
-    diagonal = np.diagonal(hess)
-    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    values, vectors = np.linalg.eigh(hess / np.outer(scale, scale))
+    information = fitted.information
+    scale = unit_scale(information)
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     flat = vectors[:, 0] * np.sign(vectors[np.abs(vectors[:, 0]).argmax(), 0])
     order = np.argsort(-np.abs(flat))
     terms = [f"{model} {term}" for model, term in fitted.terms()]

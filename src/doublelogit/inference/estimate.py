@@ -16,7 +16,7 @@ class Estimate:
     Parameters
     ----------
     name : str
-        Of what.
+        What is estimated.
     value, se, low, high : float
         The estimate, its standard error, the ends of its interval.
     level : float
@@ -48,10 +48,10 @@ def check_level(level: float) -> None:
         raise ValueError(f"level must be between 0 and 1, for example 0.95; got {level}.")
 
 
-def of_share(
+def share_estimate(
     name: str, value: float, se: float, level: float, method: str, total: float = 1.0
 ) -> Estimate:
-    """An interval of a share of a total, symmetric on the logit scale."""
+    """A share of a total with an interval that is symmetric on the logit scale."""
     if total == 0:  # no row that could be one
         return Estimate(name, 0.0, 0.0, 0.0, 0.0, level, method)
     share = value / total
@@ -65,8 +65,8 @@ def of_share(
     return Estimate(name, value, se, low, high, level, method)
 
 
-def of_draws(name: str, value: float, draws: Floats, level: float, method: str) -> Estimate:
-    """A percentile interval of bootstrap draws."""
+def draws_estimate(name: str, value: float, draws: Floats, level: float, method: str) -> Estimate:
+    """An estimate with the percentile interval of bootstrap draws."""
     tail = (1 - level) / 2
     low, high = np.nanquantile(draws, [tail, 1 - tail])  # a small group may miss a resample
     return Estimate(

@@ -1,33 +1,30 @@
-"""A fitted model together with the sample it was fitted to: where inference begins."""
+"""A maximum of the likelihood together with its rows: where inference begins."""
 
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from doublelogit._types import Column, Floats
-from doublelogit.design import predictor
-from doublelogit.estimators import EMClassifier, JointClassifier
-from doublelogit.estimators.base import AbstractPUClassifier
-from doublelogit.fit import moved
-from doublelogit.methods.orientation import inverse_information
+from doublelogit._types import Floats
+from doublelogit.methods.information import inverted
 from doublelogit.methods.problem import Problem, full, nearer_zero
+from doublelogit.objective import Pair
 from doublelogit.solvers import largest
 
-# A gradient below is that of a fit that has converged; beyond, theta may be no maximum of this
-# likelihood, so that its curvature says nothing.
+# Below this gradient a fit has converged; beyond it theta may be no maximum of this likelihood, and
+# its curvature says nothing.
 STATIONARY = 1e-5
 NOT_A_MAXIMUM = 0.01  # units of twice the log-likelihood: a tenth of a standard error
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedProblem:
     """The maximum of a likelihood, in the coordinates in which it was found.
 
-    Where the problem was shifted, slopes are the same and intercepts move.
+    Where the features were centred, slopes are the same and intercepts move.
     """
 
     problem: Problem
@@ -35,22 +32,29 @@ class Fitted:
     feature_names: tuple[str, ...]
 
     @property
+    def pair(self) -> Pair:
+        """Both models with their coefficients."""
+        return self.problem.likelihood.models(self.theta)
+
+    @property
     def beta(self) -> Floats:
-        """Outcome model, full-length, of the shifted features."""
+        """Coefficients of the outcome model, full length, for the centred features."""
         return full(self.problem, self.theta)[0]
 
     @property
     def gamma(self) -> Floats:
-        """Propensity model, full-length, of the shifted features."""
+        """Coefficients of the propensity model, full length, for the centred features."""
         return full(self.problem, self.theta)[1]
 
-    def predictors(self) -> tuple[Column, Column]:
-        """X'beta and x'gamma of every row."""
-        rows = self.problem.rows
-        return (
-            rows.map_rows(partial(predictor, coef=self.beta)),
-            rows.map_rows(partial(predictor, coef=self.gamma)),
-        )
+    @cached_property
+    def information(self) -> Floats:
+        """Observed information of theta, penalties included: one pass with a Hessian, made once."""
+        return self.problem.n * self.problem.likelihood.value_grad_hess(self.theta).hess
+
+    @cached_property
+    def inverse_information(self) -> Floats:
+        """Inverse of the observed information."""
+        return inverted(self.information)
 
     def terms(self) -> list[tuple[str, str]]:
         """(model, term) of every coefficient."""
@@ -60,8 +64,7 @@ class Fitted:
 
     def to_original(self) -> Floats:
         """Matrix that takes theta to coefficients of the features as they were given."""
-        k = len(self.theta)
-        matrix = np.eye(k)
+        matrix = np.eye(len(self.theta))
         if self.problem.shift is not None:
             start = 0
             for terms in (self.problem.outcome, self.problem.propensity):
@@ -71,48 +74,43 @@ class Fitted:
         return matrix
 
 
-def bind(
-    model: AbstractPUClassifier,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    audited_y: Any = None,
-) -> Fitted:
-    """The model as a maximum of the likelihood of these rows; an error if it is none."""
-    check_is_fitted(model)
-    _check_kind(model)
-    twin = copy(model)  # validation stores what it learns of X: not in the user's model
+def bound_problem(
+    classifier: Any, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None
+) -> tuple[Problem, tuple[str, ...]]:
+    """The problem that a classifier solves on these rows, and the names of its features."""
+    check_is_fitted(classifier)
+    twin = copy(classifier)  # validation stores what it learns of X: not in the user's model
     rows = twin._rows(X, y, sample_weight, audited_y)
-    problem = nearer_zero(twin._problem(rows))
-    beta = np.append(model.coef_[0], model.intercept_)
-    gamma = np.append(model.propensity_coef_[0], model.propensity_intercept_)
-    if problem.shift is not None:
-        beta, gamma = (moved(coef, -problem.shift) for coef in (beta, gamma))
-    theta = np.concatenate([problem.outcome.take(beta), problem.propensity.take(gamma)])
-    grad = problem.likelihood.value_grad(theta).grad
-    # twice what the log-likelihood would gain by going on to the maximum
-    gain = problem.n**2 * grad @ inverse_information(problem, theta) @ grad
+    names = twin._feature_names
+    if names is None:
+        names = [f"x{i}" for i in range(rows.n_features)]
+    return nearer_zero(twin._problem(rows)), tuple(map(str, names))
+
+
+def bind(
+    classifier: Any, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None
+) -> FittedProblem:
+    """The model as a maximum of the likelihood of these rows; an error if it is none."""
+    problem, names = bound_problem(classifier, X, y, sample_weight, audited_y)
+    model = classifier.model_
+    centred = model if problem.shift is None else model.uncentred(-problem.shift)
+    found = FittedProblem(problem, problem.theta(centred), names)
+    _check_maximum(found)
+    return found
+
+
+def _check_maximum(found: FittedProblem) -> None:
+    problem = found.problem
+    grad = problem.likelihood.value_grad(found.theta).grad
     size = largest(grad)
-    if size > STATIONARY and gain > NOT_A_MAXIMUM:
+    if size <= STATIONARY:
+        return
+    # twice what the log-likelihood would gain by going on to the maximum
+    gain = problem.n**2 * grad @ found.inverse_information @ grad
+    if gain > NOT_A_MAXIMUM:
         raise ValueError(
             "inference needs the rows of fit and a fit that has converged: the gradient of the "
             f"mean log-likelihood of these rows at the model is {size:.2g}, from which "
             f"{gain / 2:.2g} of log-likelihood could be gained. Pass the same X, y, "
             "sample_weight and audited_y as to fit; if you did, increase max_iter."
-        )
-    names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(rows.n_features)])
-    return Fitted(problem, theta, tuple(map(str, names)))
-
-
-def _check_kind(model: AbstractPUClassifier) -> None:
-    name = type(model).__name__
-    if not isinstance(model, JointClassifier | EMClassifier):
-        raise TypeError(
-            "standard errors need a maximum of the likelihood, which JointClassifier and "
-            f"EMClassifier find; got {name}. For other methods use doublelogit.inference.bootstrap."
-        )
-    if not hasattr(model, "coef_") or not hasattr(model, "propensity_coef_"):
-        raise TypeError(
-            f"standard errors need logistic models; this {name} has another classifier in the "
-            "place of one. Use doublelogit.inference.bootstrap."
         )

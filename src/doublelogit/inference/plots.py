@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.estimators.plots import posterior_of_prevalence
+from doublelogit.thresholds import FITS_UNITS, FLAT, RARE_PROPENSITY
+
 STYLE: dict[Any, Any] = {
     "font.size": 8,
     "axes.spines.top": False,
@@ -15,26 +18,40 @@ STYLE: dict[Any, Any] = {
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#999999"
 
 
-def diagnosis_figure(diagnosis: Any) -> Any:
-    """All findings on one page of six panels."""
+def likelihood_figure(diagnosis: Any) -> Any:
+    """All findings at a maximum of the likelihood, on one page of six panels."""
+    return _figure(diagnosis, LIKELIHOOD_PANELS, (2, 3), (9.0, 5.0))
+
+
+def posterior_figure(diagnosis: Any) -> Any:
+    """All findings in a posterior, on one page of three panels."""
+    return _figure(diagnosis, POSTERIOR_PANELS, (1, 3), (9.0, 2.7))
+
+
+def _figure(diagnosis: Any, panels: Any, shape: tuple[int, int], size: tuple[float, float]) -> Any:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.0, 5.0), layout="constrained")
-        axes = figure.subplots(2, 3)
-        for ax, draw in zip(axes.flat, PANELS, strict=True):
+        figure = Figure(figsize=size, layout="constrained")
+        axes = np.atleast_2d(figure.subplots(*shape))
+        for ax, draw in zip(axes.flat, panels, strict=True):
             draw(ax, diagnosis)
     return figure
+
+
+def plot_posterior(ax: Any, diagnosis: Any) -> None:
+    """Posterior of the prevalence, by what is assumed of the labelling."""
+    posterior_of_prevalence(diagnosis.mixture, ax, 0.95)
 
 
 def plot_profile(ax: Any, diagnosis: Any) -> None:
     """Profile likelihood of the prevalence, with what fits within two units."""
     found = diagnosis.profile
-    low, high = found.within(2.0)
+    low, high = found.within(FITS_UNITS)
     ax.axvspan(low, high, color=BLUE, alpha=0.12, lw=0)
     ax.plot(found.prevalence, -found.drop, "o-", ms=2.5, lw=1.2, color=BLUE)
-    ax.axhline(-2, color=GREY, lw=0.8, ls="--")
+    ax.axhline(-FITS_UNITS, color=GREY, lw=0.8, ls="--")
     ax.axvline(found.bounds[0], color=GREY, lw=0.8)
     middle = float(np.mean(ax.get_ylim()))
     ax.text(found.bounds[0], middle, "labelled share", fontsize=7, color=GREY, rotation=90)
@@ -57,7 +74,7 @@ def plot_flatness(ax: Any, diagnosis: Any) -> None:
     """Eigenvalues of the information."""
     values = np.maximum(diagnosis.eigenvalues, 1e-12)
     ax.bar(np.arange(len(values)), values / values[-1], color=BLUE)
-    ax.axhline(1e-4, color=RED, lw=0.8, ls="--")
+    ax.axhline(FLAT, color=RED, lw=0.8, ls="--")
     ax.set(
         yscale="log",
         title="Curvature by direction",
@@ -75,20 +92,32 @@ def plot_flattest(ax: Any, diagnosis: Any) -> None:
 
 
 def plot_overlap(ax: Any, diagnosis: Any) -> None:
-    """Chances of a label, of labelled rows and of the others."""
+    """Probability of a label, of labelled rows and of the others."""
     bins = np.linspace(0, 1, 31)
     for value, name, tint in ((0, "unlabelled", GREY), (1, "labelled", BLUE)):
-        chances = diagnosis.label_chance[diagnosis.labelled == value]
-        ax.hist(chances, bins, density=True, alpha=0.6, color=tint, label=name)
+        label = diagnosis.rows.label[diagnosis.rows.labelled == value]
+        ax.hist(label, bins, density=True, alpha=0.6, color=tint, label=name)
     ax.legend()
-    ax.set(title="Do labelled rows stand apart", xlabel="chance of a label, s(x)", ylabel="density")
+    ax.set(
+        title="Do labelled rows stand apart",
+        xlabel="probability of a label, s(x)",
+        ylabel="density",
+    )
 
 
 def plot_propensity(ax: Any, diagnosis: Any) -> None:
-    """Chances of a positive to be labelled."""
-    ax.hist(diagnosis.propensity, np.linspace(0, 1, 31), color=BLUE)
-    ax.axvline(0.05, color=RED, lw=0.8, ls="--")
+    """Propensities of the rows."""
+    ax.hist(diagnosis.rows.propensity, np.linspace(0, 1, 31), color=BLUE)
+    ax.axvline(RARE_PROPENSITY, color=RED, lw=0.8, ls="--")
     ax.set(title="Who gets a label", xlabel="propensity e(x)", ylabel="rows")
 
 
-PANELS = (plot_profile, plot_starts, plot_overlap, plot_flatness, plot_flattest, plot_propensity)
+LIKELIHOOD_PANELS = (
+    plot_profile,
+    plot_starts,
+    plot_overlap,
+    plot_flatness,
+    plot_flattest,
+    plot_propensity,
+)
+POSTERIOR_PANELS = (plot_posterior, plot_overlap, plot_propensity)

@@ -13,9 +13,8 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from doublelogit._types import Floats
-from doublelogit.inference.fitted_problem import Fitted
+from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
-from doublelogit.methods.orientation import inverse_information
 from doublelogit.methods.prevalence import prevalence_at, prevalence_value_grad
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import weighted_mean
@@ -49,7 +48,7 @@ class Profile:
         return self.interval(float(chi2.cdf(2 * units, 1)))
 
 
-def profile(fitted: Fitted, level: float = 0.95) -> Profile:
+def profile(fitted: FittedProblem, level: float = 0.95) -> Profile:
     """Walk the ridge as far as an interval of this level needs."""
     problem = fitted.problem
     mean_s = weighted_mean(problem.rows, problem.rows.s)
@@ -68,11 +67,11 @@ def profile(fitted: Fitted, level: float = 0.95) -> Profile:
     return Profile(points[:, 0], points[:, 1] - points[:, 1].min(), bounds, ends)
 
 
-def _step(fitted: Fitted) -> float:
+def _step(fitted: FittedProblem) -> float:
     """Half a standard error of the logit of the prevalence, within reason."""
     problem = fitted.problem
     pi = prevalence_value_grad(problem.likelihood, fitted.theta)
-    V = inverse_information(problem, fitted.theta)
+    V = fitted.inverse_information
     se = float(np.sqrt(pi.grad @ V @ pi.grad)) / (pi.value * (1 - pi.value))
     return float(np.clip(se / 2, 1e-5, STEP))
 

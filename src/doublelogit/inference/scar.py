@@ -31,7 +31,7 @@ from doublelogit.engines.memory import memory_rows
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.estimators.validation import encode_labels
 from doublelogit.methods import Problem, naive
-from doublelogit.methods.orientation import inverse_information
+from doublelogit.methods.information import inverse_information
 from doublelogit.methods.start import start
 from doublelogit.solvers import trust_region
 from doublelogit.threads import blas_threads

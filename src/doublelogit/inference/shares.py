@@ -1,128 +1,225 @@
-"""Prevalence, label frequency and hidden positives, each with its influence on every row.
+"""Prevalence, label frequency and hidden positives of groups of rows, from one pass over them.
 
-An estimate is a function of the rows and of theta. What row i contributes to its error is
+An estimate is a function of the rows and of theta. What row i of group g contributes to its error
+is
 
-    psi_i = direct_i + g' A^-1 u_i        g: its gradient in theta, u_i: the row's score
+    psi_i = w_i r_i + g' A^-1 w_i u_i      g: its gradient in theta, u_i: the score of the row
 
-so its variance is the sum of psi_i^2, or of their sums within clusters squared.
+and its variance is the sum of psi_i^2, or of their sums within clusters squared. The residual of a
+prevalence is r = (y - pi) / n, that of a label frequency is linear in y and s too; so all that is
+needed are sums over the rows of (1, s, y), of their products with each other and with u, group by
+group: as many passes for twenty groups as for one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from doublelogit._types import Column, Floats, Matrix
-from doublelogit.design import pull_back
-from doublelogit.inference.covariance import belief_scores, score_along
-from doublelogit.inference.fitted_problem import Fitted
+from doublelogit._types import Floats, Matrix
+from doublelogit.inference.covariance import (
+    Sampling,
+    belief_scores,
+    cluster_scores,
+    covariance,
+    row_gradients,
+)
+from doublelogit.inference.fitted_problem import FittedProblem
+from doublelogit.inference.groups import Groups, gathered, gathered_terms
 from doublelogit.likelihood import positive_given_label
-from doublelogit.link import Link, to_logit
-from doublelogit.methods.orientation import inverse_information
+from doublelogit.link import to_logit
 from doublelogit.methods.prevalence import label_frequency_at, response
-from doublelogit.rows import Rows
+from doublelogit.objective import Pair, four_blocks
+
+
+class Share(NamedTuple):
+    """A number for each group: values, standard errors, and what the values are a share of."""
+
+    value: Floats
+    se: Floats
+    total: Floats
+
+
+class GroupSums(NamedTuple):
+    """Sums over the rows of each group; ``m`` stands for the moments (1, s, y) of a row."""
+
+    moments: Floats  # (groups, 3): sum of w m
+    slopes: Floats  # (groups, size of beta): gradient of the sum of w y
+    products: Floats  # (groups, 3, 3): sum of v m m', v the weight of a square
+    crossed: Floats  # (groups, 3, size of theta): sum of v m u'
+    meat: Floats  # (size of theta, size of theta): sum of v u u', over all rows
+    hidden: Floats  # (groups, 3): unlabelled rows, hidden positives, their variance
+    hidden_slopes: Floats  # (groups, size of theta): gradient of the hidden positives
 
 
 @dataclass(frozen=True)
-class Share:
-    """A value, what each row contributes to its error (a column), and its gradient in theta."""
+class GroupShares:
+    """Shares of groups of rows by a maximum of the likelihood."""
 
-    value: float
-    direct: Column
-    gradient: Floats
+    fitted: FittedProblem
+    groups: Groups
+    sampling: Sampling
+    sums: GroupSums
+
+    @classmethod
+    def over(cls, fitted: FittedProblem, groups: Groups, sampling: Sampling) -> "GroupShares":
+        """All sums that shares of these groups need, in one pass over the rows."""
+        problem, rows = fitted.problem, fitted.problem.rows
+        fn = partial(_sums, fitted.pair, problem.false_label_rate, len(groups), sampling)
+        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight, groups.codes)
+        return cls(fitted, groups, sampling, sums)
+
+    def prevalence(self) -> Share:
+        """Mean of y(x) in each group."""
+        n, _, positive = self.sums.moments.T
+        pi = positive / n
+        residual = np.column_stack([-pi / n, np.zeros(len(n)), 1 / n])
+        return Share(pi, self._error(residual, self._prevalence_gradient()), np.ones(len(n)))
+
+    def label_frequency(self) -> Share:
+        """Share of the positives that are labelled: mean S, less false labels, over mean y(x)."""
+        n, labelled, positive = self.sums.moments.T
+        pi, mean_s = positive / n, labelled / n
+        false = self.fitted.problem.false_label_rate
+        above = (mean_s - false) / pi
+        one = np.ones(len(n))
+        residual = np.column_stack([above * pi - mean_s, one, -above]) / (n * pi)[:, None]
+        gradient = -(above / pi)[:, None] * self._prevalence_gradient()
+        value = label_frequency_at(pi, mean_s, false)
+        return Share(value, self._error(residual, gradient), one)
+
+    def hidden(self) -> Share:
+        """Number of positives among the unlabelled rows of each group.
+
+        Its variance is that of the estimate and that of chance: whether a row that is positive
+        with probability t is positive, row by row, whatever clusters there are.
+        """
+        unlabelled, value, chance = self.sums.hidden.T
+        V, gradient = covariance(self.fitted, self.sampling), self.sums.hidden_slopes
+        variance = np.einsum("gi,ij,gj->g", gradient, V, gradient) + chance
+        return Share(value, np.sqrt(variance), unlabelled)
+
+    def _prevalence_gradient(self) -> Floats:
+        """Gradient of the prevalence of each group in theta."""
+        n, after = self.sums.moments[:, 0], self.fitted.problem.propensity.size
+        return np.pad(self.sums.slopes / n[:, None], ((0, 0), (0, after)))
+
+    def _error(self, residual: Floats, gradient: Floats) -> Floats:
+        """Standard errors, from the residual's coefficients of (1, s, y) and the gradient."""
+        pull = gradient @ self.fitted.inverse_information
+        if self.sampling.clusters is None:
+            variance = (
+                np.einsum("gi,gij,gj->g", residual, self.sums.products, residual)
+                + 2 * np.einsum("gi,gik,gk->g", residual, self.sums.crossed, pull)
+                + np.einsum("gk,kl,gl->g", pull, self.sums.meat, pull)
+            )
+        else:
+            psi = self._cluster_residuals(residual) + pull @ self._cluster_scores().T
+            variance = (psi**2).sum(axis=1) * self.sampling.correction
+        from_beliefs = sum((pull @ score) ** 2 for score in belief_scores(self.fitted))
+        return np.sqrt(np.maximum(variance, 0.0) + from_beliefs)
+
+    def _cluster_scores(self) -> Floats:
+        assert self.sampling.clusters is not None
+        return cluster_scores(self.fitted, self.sampling.clusters)
+
+    def _cluster_residuals(self, residual: Floats) -> Floats:
+        """Residuals summed within clusters: (groups, clusters)."""
+        clusters, rows = self.sampling.clusters, self.fitted.problem.rows
+        assert clusters is not None
+        fn = partial(_residuals, self.fitted.pair, residual, len(clusters))
+        columns = (rows.s, rows.weight, self.groups.codes, clusters.codes)
+        return rows.sum_rows(fn, *columns)
 
 
-def weight_inside(rows: Rows, inside: Floats | None) -> Column:
-    """Weight of the rows of a group, given by 1 and 0 for each row; None is all rows."""
-    if inside is None:
-        return rows.weight
-    return rows.map_columns(np.multiply, rows.weight, rows.scatter(inside))
+SHARES: dict[str, Callable[[GroupShares], Share]] = {
+    "prevalence": GroupShares.prevalence,
+    "label frequency": GroupShares.label_frequency,
+    "hidden positives": GroupShares.hidden,
+}
 
 
-def prevalence(fitted: Fitted, inside: Floats | None) -> Share:
-    """Mean of y(x) over the rows inside."""
-    rows, link = fitted.problem.rows, fitted.problem.link
-    w, a = weight_inside(rows, inside), fitted.predictors()[0]
-    n, value, slope = rows.sum_rows(partial(_responses, link), w, a)
-    gradient = np.append(
-        fitted.problem.outcome.take(slope) / n, np.zeros(fitted.problem.propensity.size)
+def _sums(
+    pair: Pair,
+    false: float,
+    n: int,
+    sampling: Sampling,
+    X: Matrix,
+    s: Floats,
+    known: Floats,
+    weight: Floats,
+    codes: Floats,
+) -> GroupSums:
+    Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
+    y = response(pair.response.link, pair.predictors(Xa, Xb)[0])
+    m, v = np.column_stack([np.ones(len(s)), s, y.value]), sampling.weight(weight)
+    # scores are minus the loss's derivatives
+    crossed = [
+        np.hstack(
+            [gathered_terms(codes, n, part, -v * m[:, i] * d) for part, d in ((Xa, d_a), (Xb, d_b))]
+        )
+        for i in range(3)
+    ]
+    products = gathered(codes, n, (m[:, :, None] * m[:, None, :]).reshape(len(s), 9), v)
+    hidden, hidden_slopes = _hidden(pair, false, n, sampling, Xa, Xb, s, known, weight, codes)
+    return GroupSums(
+        moments=gathered(codes, n, m, weight),
+        slopes=gathered_terms(codes, n, Xa, weight * y.slope),
+        products=products.reshape(n, 3, 3),
+        crossed=np.stack(crossed, axis=1),
+        meat=four_blocks(Xa, Xb, v * d_a**2, v * d_a * d_b, v * d_b**2),
+        hidden=hidden,
+        hidden_slopes=hidden_slopes,
     )
-    mean = value / n
-    return Share(mean, rows.map_columns(partial(_about, link, mean, n), w, a), gradient)
 
 
-def _responses(link: Link, X: Matrix, w: Floats, a: Floats) -> tuple[float, float, Floats]:
-    y = response(link, a)
-    return float(w.sum()), float(w @ y.value), pull_back(X, w * y.slope)
-
-
-def _about(link: Link, mean: float, n: float, w: Floats, a: Floats) -> Floats:
-    return w * (response(link, a).value - mean) / n
-
-
-def label_frequency(fitted: Fitted, inside: Floats | None) -> Share:
-    """Share of positives that are labelled: mean S, less false labels, over mean y(x)."""
-    rows, pi = fitted.problem.rows, prevalence(fitted, inside)
-    w = weight_inside(rows, inside)
-    n, labelled = rows.sum_columns(_sums, w, rows.s)
-    mean_s = labelled / n
-    false = fitted.problem.false_label_rate
-    above = (mean_s - false) / pi.value
-
-    def direct(w: Floats, s: Floats, of_pi: Floats) -> Floats:
-        return (w * (s - mean_s) / n - above * of_pi) / pi.value
-
-    contributions = rows.map_columns(direct, w, rows.s, pi.direct)
-    value = label_frequency_at(pi.value, mean_s, false)
-    return Share(value, contributions, -above * pi.gradient / pi.value)
-
-
-def _sums(w: Floats, s: Floats) -> tuple[float, float]:
-    return float(w.sum()), float(w @ s)
-
-
-def hidden(fitted: Fitted, inside: Floats | None) -> Share:
-    """Number of unlabelled positives among these very rows.
-
-    ``direct`` is the chance in it: whether a row that is positive with probability t is.
-    """
-    problem, rows = fitted.problem, fitted.problem.rows
-    w = rows.map_columns(_unlabelled, weight_inside(rows, inside), rows.s)
-    a, b = fitted.predictors()
-    false = problem.false_label_rate
-    t = rows.map_columns(partial(_positive, problem.link, false), rows.known, a, b)
-    value = rows.sum_columns(np.dot, w, t)
-    by_beta, by_gamma = rows.sum_rows(partial(_hidden_slopes, problem.link), w, t, rows.known, a, b)
-    gradient = np.append(problem.outcome.take(by_beta), problem.propensity.take(by_gamma))
-    chance = rows.map_columns(lambda w, t: w * np.sqrt(t * (1 - t)), w, t)
-    return Share(float(value), chance, gradient)
-
-
-def _unlabelled(w: Floats, s: Floats) -> Floats:
-    return w * (s == 0)
-
-
-def _positive(link: Link, false: float, known: Floats, a: Floats, b: Floats) -> Floats:
-    return positive_given_label(known, to_logit(link, a) - np.log1p(-false), to_logit(link, b))
-
-
-def _hidden_slopes(
-    link: Link, X: Matrix, w: Floats, t: Floats, known: Floats, a: Floats, b: Floats
+def _hidden(
+    pair: Pair,
+    false: float,
+    n: int,
+    sampling: Sampling,
+    Xa: Matrix,
+    Xb: Matrix,
+    s: Floats,
+    known: Floats,
+    weight: Floats,
+    codes: Floats,
 ) -> tuple[Floats, Floats]:
+    """Unlabelled rows, hidden positives and their variance by chance, with the gradient."""
+    link, (a, b) = pair.response.link, pair.predictors(Xa, Xb)
+    w = weight * (s == 0)
+    t = positive_given_label(known, to_logit(link, a) - np.log1p(-false), to_logit(link, b))
+    chance = sampling.weight(w) * t * (1 - t)
+    ones = np.ones(len(s))
+    counts = [gathered(codes, n, x[:, None], v) for x, v in ((ones, w), (t, w), (ones, chance))]
     # logit t = logit y + log(1 - e); an audited class depends on no model
     bend = w * t * (1 - t) * np.isnan(known)
     y, e = response(link, a), response(link, b)
     by_beta = bend * _ratio(y.slope, y.value * (1 - y.value))
     by_gamma = -bend * _ratio(e.slope, 1 - e.value)
-    return pull_back(X, by_beta), pull_back(X, by_gamma)
+    slopes = [gathered_terms(codes, n, part, d) for part, d in ((Xa, by_beta), (Xb, by_gamma))]
+    return np.hstack(counts), np.hstack(slopes)
 
 
-def influence(fitted: Fitted, share: Share) -> tuple[Column, float]:
-    """Psi of every row, and the variance that comes of what is believed."""
-    pull = inverse_information(fitted.problem, fitted.theta) @ share.gradient
-    from_beliefs = sum(float(score @ pull) ** 2 for score in belief_scores(fitted))
-    scores = score_along(fitted, pull)
-    return fitted.problem.rows.map_columns(np.add, share.direct, scores), from_beliefs
+def _residuals(
+    pair: Pair,
+    residual: Floats,
+    n_clusters: int,
+    X: Matrix,
+    s: Floats,
+    weight: Floats,
+    codes: Floats,
+    clusters: Floats,
+) -> Floats:
+    Xa, Xb = pair.features(X)
+    y = response(pair.response.link, pair.predictors(Xa, Xb)[0])
+    own = residual[codes.astype(np.intp)]
+    psi = weight * (own[:, 0] + own[:, 1] * s + own[:, 2] * y.value)
+    both = codes * n_clusters + clusters
+    sums = np.bincount(both.astype(np.intp), psi, len(residual) * n_clusters)
+    return sums.astype(np.float64).reshape(len(residual), n_clusters)
 
 
 def _ratio(slope: Floats, size: Floats) -> Floats:

@@ -9,7 +9,6 @@ from scipy.stats import norm
 
 from doublelogit._types import Floats
 
-COLUMNS = ("coef", "se", "z", "p", "low", "high", "odds ratio")
 TITLES = {
     "outcome": "Outcome: who is positive, P(Y=1 | x)",
     "propensity": "Labelling: which positives get a label, P(S=1 | Y=1, x)",
@@ -20,17 +19,30 @@ TITLES = {
 class Summary:
     """One line per coefficient of either model; prints as a table.
 
-    ``heading`` says what was fitted to what, ``notes`` what a reader must know.
+    Parameters
+    ----------
+    terms : list of (model, term)
+        What each line is about.
+    columns : tuple of str
+        Names of the values, among them "low" and "high", the ends of the interval.
+    values : ndarray of shape (len(terms), len(columns))
+    heading : str
+        What was fitted to what.
+    level : float
+        Level of the intervals.
+    notes : tuple of str
+        What a reader must know.
     """
 
     terms: list[tuple[str, str]]
+    columns: tuple[str, ...]
     values: Floats
     heading: str
     level: float
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_covariance(
         cls,
         terms: list[tuple[str, str]],
         coef: Floats,
@@ -39,15 +51,33 @@ class Summary:
         level: float,
         notes: tuple[str, ...],
     ) -> "Summary":
-        """From coefficients and their covariance."""
+        """Tests and intervals from coefficients and their covariance."""
         se = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
         z = np.divide(coef, se, out=np.full_like(coef, np.nan), where=se > 0)
         reach = norm.ppf(0.5 + level / 2) * se
         with np.errstate(over="ignore"):
             odds = np.exp(coef)
         p = 2 * norm.sf(np.abs(z))
+        columns = ("coef", "se", "z", "p", "low", "high", "odds ratio")
         values = np.column_stack([coef, se, z, p, coef - reach, coef + reach, odds])
-        return cls(terms, values, heading, level, notes)
+        return cls(terms, columns, values, heading, level, notes)
+
+    @classmethod
+    def from_posterior(
+        cls,
+        terms: list[tuple[str, str]],
+        values: Floats,
+        heading: str,
+        level: float,
+        notes: tuple[str, ...],
+    ) -> "Summary":
+        """Posterior means, deviations, P(coef > 0), credible intervals and odds ratios."""
+        columns = ("coef", "sd", "P(>0)", "low", "high", "odds ratio")
+        return cls(terms, columns, values, heading, level, notes)
+
+    def column(self, name: str) -> Floats:
+        """One value per line, by the name of its column."""
+        return self.values[:, self.columns.index(name)]
 
     def to_frame(self) -> Any:
         """A pandas DataFrame, indexed by model and term."""
@@ -56,7 +86,7 @@ class Summary:
         except ImportError:
             raise ImportError("a DataFrame needs: pip install pandas") from None
         index = pd.MultiIndex.from_tuples(self.terms, names=["model", "term"])
-        return pd.DataFrame(self.values, index=index, columns=list(COLUMNS))
+        return pd.DataFrame(self.values, index=index, columns=list(self.columns))
 
     def __str__(self) -> str:
         width = max(12, *(len(term) for _, term in self.terms))
@@ -67,7 +97,7 @@ class Summary:
             lines += ["", title, rule, head, rule]
             lines += [
                 f"{term:<{width}}" + "".join(f"{v:>11}" for v in row)
-                for term, row in self._of(model)
+                for term, row in self._lines(model)
             ]
             lines.append(rule)
         return "\n".join([*lines, *self.notes])
@@ -82,7 +112,7 @@ class Summary:
                 f"<tr><th style='text-align:left'>{escape(term)}</th>"
                 + "".join(f"<td style='text-align:right'>{value}</td>" for value in row)
                 + "</tr>"
-                for term, row in self._of(model)
+                for term, row in self._lines(model)
             )
             parts.append(
                 f"<table><caption>{escape(title)}</caption>"
@@ -93,9 +123,9 @@ class Summary:
     def _names(self) -> list[str]:
         tail = (1 - self.level) / 2
         ends = {"low": f"{tail:.1%}", "high": f"{1 - tail:.1%}", "p": "P>|z|"}
-        return [ends.get(name, name) for name in COLUMNS]
+        return [ends.get(name, name) for name in self.columns]
 
-    def _of(self, model: str) -> list[tuple[str, list[str]]]:
+    def _lines(self, model: str) -> list[tuple[str, list[str]]]:
         lines = zip(self.terms, self.values, strict=True)
         return [(term, [_short(v) for v in row]) for (m, term), row in lines if m == model]
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
@@ -14,9 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from doublelogit._types import Column, Floats
 from doublelogit.engines.memory import MemoryRows
+from doublelogit.fitted.plugged import PluggedSide, positive_logit
 from doublelogit.likelihood import logistic
-
-LIMIT = 1e-12  # probabilities of 0 and 1 have no logit; this is as sure as a model may be
 
 
 @dataclass
@@ -27,6 +25,7 @@ class ClassifierModel:
     X: Any
     rows: MemoryRows
     fitted: Any = field(default=None, init=False)
+    worst: float = field(default=0.0, init=False)  # its convergence is its own business
 
     def fit(self, target: Column, weight: Column | None = None) -> float:
         weight = self.rows.weight if weight is None else weight
@@ -45,6 +44,9 @@ class ClassifierModel:
     def predictor(self) -> Floats:
         return positive_logit(self.fitted, self.X)
 
+    def side(self) -> PluggedSide:
+        return PluggedSide(self.fitted)
+
 
 def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats) -> None:
     """Fit with sample weights, which a pipeline takes under the name of its last step."""
@@ -60,10 +62,3 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats) -> None:
     # by name, whatever the earlier steps would make of weights that are routed to all
     with config_context(enable_metadata_routing=False):
         estimator.fit(X, y, **{f"{name}sample_weight": weights})
-
-
-def positive_logit(estimator: Any, X: Any) -> Floats:
-    """Logit of the probability that a fitted classifier gives to class 1."""
-    column = estimator.classes_ == 1
-    p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, column].sum(axis=1)
-    return np.asarray(logit(np.clip(p, LIMIT, 1 - LIMIT)))

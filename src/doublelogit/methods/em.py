@@ -22,7 +22,7 @@ from scipy.special import log_expit
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
 from doublelogit.likelihood import positive_given_label
-from doublelogit.methods.models import INNER_TOL, Model, accurate, coefficients
+from doublelogit.methods.models import INNER_TOL, Model, accurate, fitted_pair
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import fit_balanced, start
 from doublelogit.rows import Rows
@@ -67,7 +67,7 @@ def em(
         outcome.fit(rows.map_columns(_inverse_propensity, rows.s, propensity.predictor()))
     by_gradient = tol > 0 and stopping == "gradient"  # which tells the truth of any M-step
     converged = converged and (by_gradient or accurate(outcome, propensity))
-    return PUFit(outcome.coef, propensity.coef, n_iter, converged, tuple(trace))
+    return PUFit(fitted_pair(outcome, propensity), n_iter, converged, tuple(trace))
 
 
 def em_classifiers(
@@ -88,8 +88,7 @@ def em_classifiers(
             converged = True
             break
     converged = converged and accurate(outcome, propensity)
-    gamma = coefficients(propensity)
-    return PUFit(coefficients(outcome), gamma, n_iter, converged, tuple(trace[1:]))
+    return PUFit(fitted_pair(outcome, propensity), n_iter, converged, tuple(trace[1:]))
 
 
 def _round(rows: Rows, outcome: Model, propensity: Model) -> float:

@@ -13,6 +13,7 @@ picks one of the two, so it is enough to order them after the fit (see orientati
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from doublelogit.fit import PUFit
 from doublelogit.methods.em import em
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.orientation import orient
-from doublelogit.methods.problem import Problem, full
+from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import start
 from doublelogit.solvers import Factor, Solution, lbfgs, settled, stationary, trust_region
 
@@ -52,9 +53,11 @@ def joint(
         return method(problem.likelihood, theta, tol=tol, max_iter=max_iter)
 
     best = min(map(solve, starts(problem, init, n_starts, rng)), key=_rank)
-    best, decided = orient(problem, best, solve, orientation)
-    beta, gamma = full(problem, best.theta)
-    return PUFit(beta, gamma, best.n_iter, best.converged, best.trace, orientation=decided)
+    best, rival, decided = orient(problem, best, solve, orientation)
+    pair = problem.linear_pair(best.theta)
+    if np.isfinite(decided.gap) or np.isnan(decided.gap):
+        pair = replace(pair, rival=problem.linear_pair(rival))
+    return PUFit(pair, best.n_iter, best.converged, best.trace, decided)
 
 
 def starts(
@@ -69,10 +72,7 @@ def starts(
     yield first
     if n > 1 and problem.false_label_rate == 0:  # EM takes labelled rows for positive
         rounds = em(problem, init=first, tol=0, max_iter=EM_ROUNDS)
-        assert rounds.beta is not None
-        assert rounds.gamma is not None
-        beta, gamma = problem.outcome.take(rounds.beta), problem.propensity.take(rounds.gamma)
-        yield np.concatenate([beta, gamma])
+        yield problem.theta(rounds.model)
     if n > 2:
         balanced = isinstance(init, str) and init == "balanced"
         yield start(problem, "naive" if balanced else "balanced")
@@ -113,7 +113,7 @@ def _bound(problem: Problem, half: slice) -> Factor:
     rows, likelihood = problem.rows, problem.likelihood
     terms = problem.outcome if half.start is None else problem.propensity
     gram = rows.sum_rows(lambda X, weight: sandwich(terms.select(X), weight / 4), rows.weight)
-    return Factor.of(gram / problem.n + np.diag(likelihood.ridge[half]))
+    return Factor.from_matrix(gram / problem.n + np.diag(likelihood.ridge[half]))
 
 
 def _rank(solution: Solution) -> float:

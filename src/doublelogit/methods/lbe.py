@@ -20,7 +20,7 @@ from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import predictor
 from doublelogit.fit import PUFit
 from doublelogit.likelihood import expected_complete, positive_given_label
-from doublelogit.methods.problem import Problem, full
+from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import start
 from doublelogit.objective import PairGradient, penalised, pulled_back
 from doublelogit.solvers import Adam, ValueGrad, settled, stationary
@@ -56,7 +56,7 @@ def lbe(
             if step > 0:
                 grad = _criterion(problem, theta, q).grad
             theta = theta + units.coefficients(adam.step(np.zeros_like(grad), units.gradient(grad)))
-    return PUFit(*full(problem, theta), n_iter, converged, tuple(trace))
+    return PUFit(problem.linear_pair(theta), n_iter, converged, tuple(trace))
 
 
 class StandardUnits:

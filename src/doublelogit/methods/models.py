@@ -8,7 +8,9 @@ import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.design import Terms, predictor, sandwich
-from doublelogit.link import Link, to_logit
+from doublelogit.fitted import LinearPair, LinearSide, PluggedPair, Side
+from doublelogit.fitted.plugged import NumericSide
+from doublelogit.link import Link, link_name, to_logit
 from doublelogit.objective import LogisticObjective
 from doublelogit.rows import Rows
 from doublelogit.solvers import Factor, Solution, lbfgs, newton
@@ -23,11 +25,16 @@ DENSE_LIMIT = 1000  # coefficients; beyond, a Hessian costs more memory than it 
 class Model(Protocol):
     """Something that learns P(target=1 | x) from soft targets and gives its logit."""
 
+    worst: float  # largest gradient that a fit has ended with
+
     def fit(self, target: Column, weight: Column | None = None) -> float:
         """Fit, starting from the last fit, and return the objective reached."""
 
     def predictor(self) -> Column:
         """Logit of the fitted probability, one value per row."""
+
+    def side(self) -> Side:
+        """The fitted model, without the rows it was fitted to."""
 
 
 @dataclass
@@ -87,19 +94,30 @@ class LogisticModel:
     def predictor(self) -> Column:
         return self.rows.map_rows(partial(_logit, self.link, self.coef))
 
+    def side(self) -> LinearSide:
+        return LinearSide(self.coef, link_name(self.link))
+
 
 def _logit(link: Link, coef: Floats, X: Matrix) -> Floats:
     return to_logit(link, predictor(X, coef))
 
 
-def coefficients(model: Model) -> Floats | None:
-    """Coefficients of a logistic model; another classifier has none."""
-    return model.coef if isinstance(model, LogisticModel) else None
+def fitted_pair(outcome: Model, propensity: Model) -> LinearPair:
+    """Both models as they were fitted last."""
+    one, other = outcome.side(), propensity.side()
+    if one.coef is not None and other.coef is not None:
+        return LinearPair(one, other)
+    return PluggedPair(_beside_plugged(one), _beside_plugged(other))
+
+
+def _beside_plugged(side: Side) -> Side:
+    """A side that is given X as the user passed it."""
+    return side if side.coef is None else NumericSide(side.coef)
 
 
 def accurate(*models: Model) -> bool:
     """Whether no fit of these models ended far from its optimum."""
-    return all(m.worst <= ACCEPTABLE for m in models if isinstance(m, LogisticModel))
+    return all(model.worst <= ACCEPTABLE for model in models)
 
 
 def _gram(terms: Terms, X: Matrix, weight: Floats) -> Floats:

@@ -7,6 +7,7 @@ Algorithm::
 """
 
 from doublelogit.fit import PUFit
+from doublelogit.fitted import CertainLabel, LinearPair
 from doublelogit.methods.problem import Problem
 
 
@@ -14,6 +15,5 @@ def naive(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PUFit:
     """Fit the label; the outcome model is what the label model is, and e(x) = 1."""
     model = problem.label_model(tol=tol, max_iter=max_iter)
     solution = model.solve(problem.rows.s)
-    return PUFit(
-        model.coef, None, solution.n_iter, solution.converged, (solution.value,), model.coef
-    )
+    pair = LinearPair(model.side(), CertainLabel())
+    return PUFit(pair, solution.n_iter, solution.converged, (solution.value,))

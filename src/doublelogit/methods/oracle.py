@@ -7,6 +7,7 @@ Algorithm::
 
 from doublelogit._types import Column
 from doublelogit.fit import PUFit
+from doublelogit.fitted import CertainLabel, LinearPair
 from doublelogit.methods.problem import Problem
 
 
@@ -14,4 +15,5 @@ def oracle(problem: Problem, y: Column, *, tol: float = 1e-6, max_iter: int = 10
     """Fit the true class y of every row, which no user of PU data has."""
     model = problem.outcome_model(tol=tol, max_iter=max_iter)
     solution = model.solve(y)
-    return PUFit(model.coef, None, solution.n_iter, solution.converged, (solution.value,))
+    pair = LinearPair(model.side(), CertainLabel())
+    return PUFit(pair, solution.n_iter, solution.converged, (solution.value,))

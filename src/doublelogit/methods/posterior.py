@@ -25,16 +25,17 @@ from doublelogit.methods.problem import Problem
 from doublelogit.objective import DoubleLogisticObjective
 from doublelogit.solvers import ValueGrad, ValueGradHess, trust_region
 
-RADIUS = 10.0  # of first steps: a start is near its maximum, where Newton's step can be trusted
+RADIUS = 10.0  # of first steps: a start is near its mode, where Newton's step can be trusted
 CONSTANT = 1e-12
 INTERCEPT = 10.0  # prior standard deviation of u_0
-NEAR = 0.01  # gradient of the mean loss times root n: a Newton step from there ends at the top
+NEAR = 0.01  # gradient of the mean loss times root n: a Newton step from there ends at the mode
 EXACT = 1e-9  # gradient from which it does where the posterior is flat
+TRUSTED = 0.1  # squared length, in posterior standard deviations, of a last step not looked at
 
 
 @dataclass(frozen=True)
-class Posterior:
-    """Minus the log-posterior over n, as an objective of u.
+class Slice:
+    """Minus the log-posterior over n at one intercept of the propensity, as an objective of u.
 
     ``theta = to_theta @ u + offset``; ``precision`` is that of the priors.
     """
@@ -71,68 +72,63 @@ class Posterior:
         hess = self.to_theta.T @ hess @ self.to_theta + np.diag(self.precision / self.n)
         return ValueGradHess(value + 0.5 * float(pull @ u), self.to_theta.T @ grad + pull, hess)
 
-    def climb(self, u: Floats) -> "Top":
-        """The maximum reached from u; the last step is not looked at, so near does it lead."""
-        top = self._climb(u, NEAR / np.sqrt(self.n))
-        if top.far:  # where it is flat a small gradient is no sign of the top
-            top = self._climb(u, EXACT)
-        return top
+    def mode(self, u: Floats) -> "Mode":
+        """The mode reached from u; the last step is not looked at, so near does it lead."""
+        mode = self._climb(u, NEAR / np.sqrt(self.n))
+        if mode.last_step > TRUSTED:  # where it is flat a small gradient is no sign of the mode
+            mode = self._climb(u, EXACT)
+        return mode
 
-    def _climb(self, u: Floats, tol: float) -> "Top":
+    def _climb(self, u: Floats, tol: float) -> "Mode":
         found = trust_region(self, u, tol=tol, max_iter=100, radius=RADIUS)
         assert found.last is not None
         value, grad, hess = found.last
         factor, failed = dpotrf(hess, lower=True)
         if failed or not found.converged:  # a saddle is no place to integrate around
-            return Top(self, found.theta, self.n * hess, -np.inf, 0.0)
+            return Mode(self, found.theta, self.n * hess, -np.inf, 0.0)
         step = -dpotrs(factor, grad, lower=True)[0]
         log_det = 2 * np.log(np.diagonal(factor)).sum() + len(u) * np.log(self.n)
         log_scales = 0.5 * np.log(self.precision).sum()
         evidence = -self.n * (value + 0.5 * grad @ step) + log_scales - 0.5 * log_det
         last_step = float(-self.n * grad @ step)
-        return Top(self, found.theta + step, self.n * hess, float(evidence), last_step)
+        return Mode(self, found.theta + step, self.n * hess, float(evidence), last_step)
 
 
 @dataclass(frozen=True)
-class Top:
-    """A maximum of a posterior, and Laplace's approximation there.
+class Mode:
+    """The mode of a slice, and Laplace's approximation there.
 
-    ``log_evidence`` is that of the integral of likelihood times prior over u; powers of 2 pi of the
-    priors and of the integral cancel. ``last_step`` is the length of the step that led there, in
-    posterior standard deviations, squared.
+    ``log_evidence`` is the logarithm of the integral of likelihood times prior over u; powers of
+    2 pi of the priors and of the integral cancel. ``last_step`` is the squared length of the step
+    that led there, in posterior standard deviations.
     """
 
-    posterior: Posterior
+    slice: Slice
     u: Floats
     information: Floats
     log_evidence: float
     last_step: float
 
-    @property
-    def far(self) -> bool:
-        """Whether the last step was too long to be trusted."""
-        return self.last_step > 0.1
-
     @cached_property
     def covariance(self) -> Floats:
-        """That of u."""
+        """Covariance of u."""
         return np.asarray(np.linalg.inv(self.information))
 
     @property
     def theta(self) -> Floats:
         """(beta, gamma) of the features as they are."""
-        return self.posterior.theta(self.u)
+        return self.slice.theta(self.u)
 
     @property
-    def spread(self) -> Floats:
+    def theta_covariance(self) -> Floats:
         """Covariance of theta."""
-        to_theta = self.posterior.to_theta
+        to_theta = self.slice.to_theta
         return np.asarray(to_theta @ self.covariance @ to_theta.T)
 
 
 @dataclass(frozen=True)
-class Ridge:
-    """The posterior under one prior, along the propensity's intercept.
+class SlicedPosterior:
+    """The posterior under one prior, to be sliced along the propensity's intercept.
 
     ``log_odds`` are those of this prior against others.
     """
@@ -142,11 +138,11 @@ class Ridge:
     rho: float
     log_odds: float = 0.0
 
-    def slice(self, intercept: float) -> Posterior:
-        """With the intercept at the features' means held fixed."""
+    def at(self, intercept: float) -> Slice:
+        """The slice at an intercept of the propensity, taken at the features' means."""
         offset = self.to_theta[:, -1] * intercept
         likelihood, matrix = self.problem.likelihood, self.to_theta[:, :-1]
-        return Posterior(likelihood, matrix, offset, self._precision[:-1])
+        return Slice(likelihood, matrix, offset, self._precision[:-1])
 
     @cached_property
     def _precision(self) -> Floats:
@@ -162,10 +158,10 @@ def standardising(problem: Problem) -> Floats:
     # a constant column has no unit; its spread may be a rounding error of its mean
     spread = np.where(spread > CONSTANT * np.abs(centre), spread, 1.0)
     models = (problem.outcome, problem.propensity)
-    return np.asarray(block_diag(*(_of_model(terms, centre, spread) for terms in models)))
+    return np.asarray(block_diag(*(_standardising(terms, centre, spread) for terms in models)))
 
 
-def _of_model(terms: Terms, centre: Floats, spread: Floats) -> Floats:
+def _standardising(terms: Terms, centre: Floats, spread: Floats) -> Floats:
     scale = 1 / terms.take(np.append(spread, 1.0))
     matrix = np.diag(scale)
     matrix[-1, :-1] = -terms.take(np.append(centre, 0.0))[:-1] * scale[:-1]

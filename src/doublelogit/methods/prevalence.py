@@ -8,6 +8,7 @@ labelled: given a sample, the prevalence tells the label frequency and the other
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,8 @@ def prevalence_at(c: float, mean_s: float, false_rate: float = 0.0) -> float:
     return (mean_s - false_rate) / (c - false_rate)
 
 
-def label_frequency_at(pi: float, mean_s: float, false_rate: float = 0.0) -> float:
-    """The label frequency that a prevalence implies."""
+def label_frequency_at(pi: Any, mean_s: Any, false_rate: float = 0.0) -> Any:
+    """The label frequency that a prevalence implies, for numbers or arrays."""
     return (mean_s - false_rate * (1 - pi)) / pi
 
 

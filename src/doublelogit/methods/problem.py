@@ -8,7 +8,8 @@ import numpy as np
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, column_extremes, pull_back, squares_about
-from doublelogit.link import Link, Response
+from doublelogit.fitted import FittedModel, LinearPair
+from doublelogit.link import Link, Response, link_name
 from doublelogit.methods.belief import Belief, InformedObjective
 from doublelogit.methods.models import LogisticModel
 from doublelogit.objective import DoubleLogisticObjective
@@ -75,6 +76,18 @@ class Problem:
         if not self.beliefs:
             return DoubleLogisticObjective(*asked)
         return InformedObjective(*asked, beliefs=self.beliefs)
+
+    def linear_pair(self, theta: Floats) -> LinearPair:
+        """The fitted model at a short theta."""
+        pair = LinearPair.from_coefficients(*full(self, theta), link_name(self.link))
+        return replace(pair, false_label_rate=self.false_label_rate)
+
+    def theta(self, model: FittedModel) -> Floats:
+        """The short theta of a fitted model with two linear predictors."""
+        beta, gamma = model.coefficients()
+        if beta is None or gamma is None:
+            raise TypeError("theta holds the coefficients of two linear models; one is not linear")
+        return np.concatenate([self.outcome.take(beta), self.propensity.take(gamma)])
 
     @property
     def symmetric(self) -> bool:

@@ -28,7 +28,7 @@ from scipy.special import expit, logit
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
 from doublelogit.likelihood import log_not_label, sigmoid
-from doublelogit.methods.models import LogisticModel, Model, accurate, coefficients
+from doublelogit.methods.models import LogisticModel, Model, accurate, fitted_pair
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.tm_simple import naive_state, soft_target
 from doublelogit.rows import Rows, weighted_mean
@@ -84,8 +84,7 @@ def tm(
             converged = True
             break
     converged = converged and accurate(label, outcome, propensity)
-    gamma = coefficients(propensity)
-    return PUFit(coefficients(outcome), gamma, n_iter, converged, tuple(trace))
+    return PUFit(fitted_pair(outcome, propensity), n_iter, converged, tuple(trace))
 
 
 def _fit_outcome(outcome: Model, rows: Rows, a: Column, log_not_e: Column) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
+from doublelogit.fitted import HalfwayLabel, LinearPair
 from doublelogit.likelihood import positive_given_unlabelled
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import Rows
@@ -24,14 +25,9 @@ def tm_simple(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PU
     target = problem.rows.map_columns(soft_target, problem.rows.known, a, log_not_e)
     model = problem.outcome_model(tol=tol, max_iter=max_iter)
     second = model.solve(target)
-    return PUFit(
-        model.coef,
-        None,
-        first.n_iter + second.n_iter,
-        first.converged and second.converged,
-        (second.value,),
-        label.coef,
-    )
+    pair = LinearPair(model.side(), HalfwayLabel(label.coef))
+    converged = first.converged and second.converged
+    return PUFit(pair, first.n_iter + second.n_iter, converged, (second.value,))
 
 
 def naive_state(rows: Rows, label: Column) -> tuple[Column, Column]:

@@ -1,7 +1,6 @@
-"""From a table to a page a colleague can act on: analyse, summarise, render."""
+"""From a fitted table to a page a colleague can act on: analyse, word, summarise, render."""
 
 from doublelogit.report.analysis import Analysis, analyse
-from doublelogit.report.html import render, write_report
-from doublelogit.report.summarise import summarise
+from doublelogit.report.report import Report
 
-__all__ = ["Analysis", "analyse", "render", "summarise", "write_report"]
+__all__ = ["Analysis", "Report", "analyse"]

@@ -1,6 +1,5 @@
 """All methods side by side on one table, and which of them to use."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -11,19 +10,24 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
+from doublelogit.findings import Finding
+from doublelogit.findings import methods as findings
 from doublelogit.inference import ScarTest
 from doublelogit.metrics import label_log_likelihoods
-from doublelogit.registry import DEFAULT_METHOD, METHODS
-from doublelogit.report.verdict import Sentence
-from doublelogit.tables.encoder import TableEncoder
-from doublelogit.tables.model import fit_classifier, make_classifier
-from doublelogit.tables.roles import Table
+from doublelogit.registry import DEFAULT_METHOD, METHODS, SCAR, Method
+from doublelogit.report.analysis import scar_verdict
+from doublelogit.table_model import encode_columns, fit_rows, make_classifier, quietly
+from doublelogit.tables import Table, TableEncoding
+from doublelogit.thresholds import CLEARLY_BETTER
 
 FOLDS = 3
-SCAR = "joint, SCAR"  # a constant propensity
-AT_RANDOM = (SCAR, "naive")  # methods that biased labels rule out
-FAR = 0.1  # shares of positives that are no longer one answer
-CLEARLY = 2.0  # standard errors by which another method must be better to be recommended
+# The default first, then the default under labelling at random, then the others.
+COMPARED = (
+    METHODS[DEFAULT_METHOD],
+    SCAR,
+    *(method for method in METHODS.values() if method.name != DEFAULT_METHOD),
+)
+RULED_OUT = {method.name for method in COMPARED if method.assumes_scar}
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Line:
     standard_error: float
     rank_correlation: float
     same_top: float
-    warned: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -46,27 +50,36 @@ class Comparison:
 
     lines: list[Line]
     recommended: str
-    sentences: list[Sentence]
+    findings: list[Finding]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON would hold it."""
-        return {**asdict(self), "sentences": [sentence._asdict() for sentence in self.sentences]}
+        """The comparison as JSON holds it."""
+        return asdict(self)
 
 
 def compare_methods(
-    table: Table, test: ScarTest, *, seed: int = 0, progress: Callable[[float], None]
+    table: Table,
+    *,
+    random_state: int = 0,
+    n_resamples: int | None = None,
+    progress: Callable[[str, float], None],
 ) -> Comparison:
     """Fit every method, score it on held-out labels, and see whether they agree."""
-    encoder = TableEncoder(table.roles.categorical).fit(table.features)
-    X, _ = encoder.encode(table.features)
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, table.s))
-    fits = {}
-    names = [DEFAULT_METHOD, SCAR, *(m for m in METHODS if m != DEFAULT_METHOD)]
-    for i, name in enumerate(names):
-        fits[name] = _tried(_classifier(name, table, encoder), X, table, folds)
-        progress((i + 1) / len(names))
-    lines = [_line(name, fits, table) for name in names]
-    return _concluded(lines, test)
+    encoding = encode_columns(table)
+    X = table.encoded(encoding)
+    test = scar_verdict(
+        table,
+        X,
+        random_state=random_state,
+        n_resamples=n_resamples,
+        progress=lambda share: progress("testing SCAR", share),
+    )
+    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=random_state).split(X, table.s))
+    tried = {}
+    for i, method in enumerate(COMPARED):
+        tried[method.name] = _tried(_classifier(method, table, encoding), X, table, folds)
+        progress("fitting", (i + 1) / len(COMPARED))
+    return _concluded([_line(name, tried, table) for name in tried], test)
 
 
 @dataclass(frozen=True)
@@ -74,36 +87,32 @@ class _Tried:
     positive: Floats
     hidden: Floats
     likelihood: Floats  # of each row, by the models that have not seen it
-    warned: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
-def _classifier(name: str, table: Table, encoder: TableEncoder) -> Any:
-    if name == SCAR:
-        return make_classifier(table.roles, encoder, "joint", propensity_features=[])
+def _classifier(method: Method, table: Table, encoding: TableEncoding) -> Any:
     roles = table.roles
-    if name in ("naive", "tm-simple"):  # one set of features for all
+    if not method.has_propensity:  # one set of features for all
         roles = replace(roles, outcome_features=None, propensity_features=None)
-    return make_classifier(roles, encoder, name)
+    return make_classifier(method, roles, encoding)
 
 
 def _tried(classifier: Any, X: Any, table: Table, folds: Any) -> _Tried:
     likelihood = np.empty(len(table))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        fit_classifier(classifier, X, table)
-        said = tuple(dict.fromkeys(str(w.message) for w in caught))
-        for train, test in folds:
-            part = fit_classifier(clone(classifier), X, table, train)
-            s_x = part.predict_label_proba(X.iloc[test])
-            likelihood[test] = label_log_likelihoods(table.s[test], s_x)
-    return _Tried(classifier.predict_positive(X), classifier.predict_hidden(X), likelihood, said)
+    quietly(fit_rows, classifier, X, table)
+    for train, test in folds:
+        part = quietly(fit_rows, clone(classifier), X, table, train)
+        s_x = part.predict_label_proba(X.iloc[test])
+        likelihood[test] = label_log_likelihoods(table.s[test], s_x)
+    positive, hidden = classifier.predict_positive(X), classifier.predict_hidden(X)
+    return _Tried(positive, hidden, likelihood, classifier.findings_)
 
 
-def _line(name: str, fits: dict[str, _Tried], table: Table) -> Line:
-    mine, base = fits[name], fits[DEFAULT_METHOD]
+def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
+    mine, base = tried[name], tried[DEFAULT_METHOD]
     difference = mine.likelihood - base.likelihood
     unlabelled = table.s == 0
-    # NAIVE knows no hidden positives: it ranks by its chance of a label
+    # NAIVE knows no hidden positives: it ranks by its probability of a label
     scores = [t.hidden if np.ptp(t.hidden) else t.positive for t in (mine, base)]
     scores = [score[unlabelled] for score in scores]
     k = max(1, int(unlabelled.sum()) // 20)
@@ -116,41 +125,30 @@ def _line(name: str, fits: dict[str, _Tried], table: Table) -> Line:
         standard_error=float(difference.std() / np.sqrt(len(difference))),
         rank_correlation=float(spearmanr(*scores).statistic),
         same_top=len(tops[0] & tops[1]) / k,
-        warned=mine.warned,
+        findings=mine.findings,
     )
 
 
 def _concluded(lines: list[Line], test: ScarTest) -> Comparison:
-    allowed = [line for line in lines if not (test.rejects and line.method in AT_RANDOM)]
+    allowed = [line for line in lines if not (test.rejects and line.method in RULED_OUT)]
     better = [
         line
         for line in allowed
-        if line.method != "naive" and line.difference > CLEARLY * line.standard_error
+        if _models_the_class(line.method) and line.difference > CLEARLY_BETTER * line.standard_error
     ]
     best = max(better, key=lambda line: line.difference).method if better else DEFAULT_METHOD
-    shares = [line.prevalence for line in lines if line.method not in AT_RANDOM]
-    sentences = [Sentence("attention" if test.rejects else "fine", test.sentence)]
+    shares = [line.prevalence for line in lines if line.method not in RULED_OUT]
+    found = [findings.tested(test.sentence, test.rejects, test.p_value)]
     if test.rejects:
-        text = (
-            f"Methods that assume labelling at random ({', '.join(AT_RANDOM)}) are not to be used "
-            "here, however well they score."
-        )
-        sentences.append(Sentence("attention", text))
-    text = (
-        f"Held-out labels are clearly more likely by {best} than by {DEFAULT_METHOD}."
-        if better
-        else f"No method makes held-out labels clearly more likely than {DEFAULT_METHOD} does."
-    )
-    sentences += [Sentence("fine", text), _agreement(shares)]
-    sentences.append(Sentence("fine", f"Recommended: {best}."))
-    return Comparison(lines, best, sentences)
+        found.append(findings.ruled_out([m.name for m in COMPARED if m.assumes_scar]))
+    found += [
+        findings.held_out(best, DEFAULT_METHOD, bool(better)),
+        findings.agreement(shares),
+        findings.recommended(best),
+    ]
+    return Comparison(lines, best, found)
 
 
-def _agreement(shares: list[float]) -> Sentence:
-    text = (
-        "The methods that allow for biased labels put the share of positives between "
-        f"{min(shares):.1%} and {max(shares):.1%}."
-    )
-    if max(shares) - min(shares) <= FAR:
-        return Sentence("fine", text)
-    return Sentence("attention", f"{text} They disagree: audit some rows.")
+def _models_the_class(name: str) -> bool:
+    """Whether a method models the class: one that models the label alone has no use for audits."""
+    return name == SCAR.name or METHODS[name].takes_audits

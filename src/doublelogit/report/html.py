@@ -1,13 +1,11 @@
-"""A summary as one HTML file that needs no network."""
+"""A summary as one HTML page that needs no network."""
 
 import base64
 import hashlib
-import json
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-from doublelogit.files import written_whole
+from doublelogit.wording import as_options, as_parameters
 
 NOTHING = "\N{EN DASH}"
 
@@ -25,7 +23,11 @@ def render(summary: dict[str, Any]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(percent=_percent, number=_number, ratio=_ratio, pvalue=_pvalue)
+    # who came by the command line is told its options
+    said = as_options if summary["command"] else as_parameters
+    environment.filters.update(
+        percent=_percent, number=_number, ratio=_ratio, pvalue=_pvalue, said=said
+    )
     page = environment.from_string((templates / "report.html").read_text("utf-8"))
     digest = base64.b64encode(hashlib.sha256(parts["page.js"].encode()).digest()).decode()
     return page.render(
@@ -35,18 +37,6 @@ def render(summary: dict[str, Any]) -> str:
         script=parts["page.js"],
         script_hash=f"sha256-{digest}",  # the one script that the page may run
     )
-
-
-def write_report(summary: dict[str, Any], path: str | Path) -> Path:
-    """Write the page, and the summary beside it as JSON; the path of the JSON."""
-    path = Path(path)
-    page = render(summary)
-    numbers = path.with_suffix(".json")
-    with written_whole(numbers) as partial:
-        partial.write_text(json.dumps(summary, indent=1, allow_nan=False) + "\n", "utf-8")
-    with written_whole(path) as partial:
-        partial.write_text(page, "utf-8")
-    return numbers
 
 
 def _percent(share: float | None, digits: int = 1) -> str:

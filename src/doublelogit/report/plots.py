@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.thresholds import FITS_UNITS
+
 INK, MUTED, GRID, BLUE, ORANGE, GREEN = (f"#0{i}0{i}0{i}" for i in range(1, 7))
 NAMES = {
     INK: "currentColor",
@@ -107,7 +109,7 @@ def _percents(axis: Any) -> None:
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
-ASSUMPTIONS = ("all unlabelled negative", "labelling at random", "biased labelling", "exchanged")
+ASSUMPTIONS = ("all unlabelled negative", "labelling at random", "biased labelling", "swapped")
 
 
 def _prevalence(ax: Any, summary: dict[str, Any]) -> bool:
@@ -184,7 +186,7 @@ def _propensity(ax: Any, summary: dict[str, Any]) -> bool:
     ax.plot([], [], "s", color=BLUE, label="labelled")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0, handletextpad=0.2)
     _percents(ax.xaxis)
-    ax.set(xlabel="chance of a positive to be labelled, e(x)", ylabel="rows", xlim=(0, 1))
+    ax.set(xlabel="probability that a positive is labelled, e(x)", ylabel="rows", xlim=(0, 1))
     return True
 
 
@@ -196,7 +198,7 @@ def _calibration(ax: Any, summary: dict[str, Any]) -> bool:
     _percents(ax.xaxis)
     _percents(ax.yaxis)
     ax.grid(lw=0.6)
-    ax.set(xlabel="predicted chance of a label, s(x)", ylabel="share that is labelled")
+    ax.set(xlabel="predicted probability of a label, s(x)", ylabel="labelled share")
     return True
 
 
@@ -225,7 +227,7 @@ def _profile(ax: Any, summary: dict[str, Any]) -> bool:
     drop = -np.array(found["drop"])
     ax.axvspan(found["low"], found["high"], color=BLUE, alpha=0.15, lw=0)
     ax.plot(found["prevalence"], drop, "o-", ms=3, lw=1.4, color=BLUE)
-    ax.axhline(-2, color=MUTED, lw=1, ls="--")
+    ax.axhline(-FITS_UNITS, color=MUTED, lw=1, ls="--")
     _truth(ax, summary)
     _percents(ax.xaxis)
     ax.set(xlabel="share of positives", ylabel="log-likelihood, best = 0", ylim=(-5, 0.4))

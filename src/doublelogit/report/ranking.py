@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.tables.columns import MISSING, short
-from doublelogit.tables.model import TableModel, contributions
+from doublelogit.table_model import contributions
+from doublelogit.table_rows import FrameRows, ScanRows
+from doublelogit.tables.columns import MISSING
+from doublelogit.tables.words import short, shortened
 
 REASONS = 3  # features named for each row
 ENOUGH = 0.05  # logits below which a feature does not speak for anything
@@ -24,19 +26,18 @@ class Ranked:
     reasons: list[dict[str, Any]]
 
 
-def rank_hidden(
-    model: TableModel, features: Any, X: Any, hidden: Floats, unlabelled: Any, top: int
-) -> list[Ranked]:
+def rank_hidden(rows: FrameRows | ScanRows, top: int) -> list[Ranked]:
     """The unlabelled rows likeliest to be positive, with the features that speak for each."""
-    candidates = np.flatnonzero(unlabelled)
+    hidden, candidates = rows.probabilities.hidden, np.flatnonzero(rows.unlabelled)
     order = candidates[np.argsort(-hidden[candidates], kind="stable")][:top]
-    moved = contributions(model, X, order)
+    frame, X = rows.some(order)
+    moved = contributions(rows.model, X, rows.mean)
     return [
         Ranked(
             rank=i + 1,
             row=int(row),
             chance=float(hidden[row]),
-            reasons=[] if moved is None else _reasons(moved.iloc[i], features.iloc[row]),
+            reasons=[] if moved is None else _reasons(moved.iloc[i], frame.iloc[i]),
         )
         for i, row in enumerate(order)
     ]
@@ -57,8 +58,7 @@ def shown(value: Any) -> str:
         return MISSING
     if isinstance(value, float | np.floating):
         return short(float(value))
-    text = str(value)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return shortened(str(value), 60)
 
 
 def list_lengths(hidden: Floats) -> dict[str, list[float]]:
@@ -107,8 +107,8 @@ def cut_list(
 ) -> Cut:
     """Length of the list from a number, a budget, or what a check and a miss cost.
 
-    A row is worth a check if its chance times the cost of missing a positive is at least the cost
-    of the check.
+    A row is worth a check if its probability times the cost of missing a positive is at least
+    the cost of the check.
     """
     chances = np.sort(hidden)[::-1]
     if miss_cost is not None and check_cost is not None:
@@ -117,8 +117,8 @@ def cut_list(
         gain = float(chances[:length].sum()) * miss_cost - length * check_cost
         return Cut(
             length,
-            f"A check pays where the chance is at least {threshold:.1%}: {length} rows, with an "
-            f"expected gain of {gain:,.0f}.",
+            f"A check pays where the probability is at least {threshold:.1%}: {length} rows, with "
+            f"an expected gain of {gain:,.0f}.",
         )
     if budget is not None and check_cost is not None:
         length = min(int(budget // check_cost), len(chances))

@@ -5,38 +5,38 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.report.analysis import Analysis, Answer
-from doublelogit.report.verdict import percent
+from doublelogit.report.analysis import Analysis
+from doublelogit.wording import between, percent
 
 
 def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:
     """Prevalence, hidden positives, propensities and the list, true and estimated."""
-    chances, s = analysis.chances, analysis.table.s
+    found, s = analysis.probabilities, analysis.table.s
     hidden = (y == 1) & (s == 0)
-    order = np.argsort(-np.where(s == 0, chances.hidden, -1.0), kind="stable")[:100]
+    order = np.argsort(-np.where(s == 0, found.hidden, -1.0), kind="stable")[:100]
     main = analysis.main
     lines = [
         (
             "share of positives",
             percent(float(np.mean(y))),
-            f"{percent(main.value)} ({_range(main)})",
+            f"{percent(main.value)} ({between(main)})",
         ),
         ("  if unlabelled were negative", percent(float(np.mean(y))), percent(float(s.mean()))),
         ("  if labelling were at random", percent(float(np.mean(y))), percent(analysis.scar.value)),
         (
             "hidden positives",
             f"{int(hidden.sum()):,}",
-            f"{float((chances.hidden * (s == 0)).sum()):,.0f}",
+            f"{float((found.hidden * (s == 0)).sum()):,.0f}",
         ),
         (
-            "chance of a label, positives",
+            "probability of a label, positives",
             percent(float(e_x[y == 1].mean())),
-            percent(float(np.average(chances.propensity, weights=chances.positive))),
+            percent(float(np.average(found.propensity, weights=found.positive))),
         ),
         (
             "positives in the first 100",
             str(int(hidden[order].sum())),
-            f"{float(chances.hidden[order].sum()):.0f}",
+            f"{float(found.hidden[order].sum()):.0f}",
         ),
     ]
     return {
@@ -44,9 +44,3 @@ def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:
         "hidden": int(hidden.sum()),
         "lines": [{"what": a, "truth": b, "estimate": c} for a, b, c in lines],
     }
-
-
-def _range(answer: Answer) -> str:
-    if answer.low is None or answer.high is None:
-        return "no interval"
-    return f"{percent(answer.low)} to {percent(answer.high)}"

@@ -40,7 +40,7 @@ def newton(
     fresh, rate = factor is None, 1.0
     if factor is None:
         value, grad, hess = objective.value_grad_hess(theta)
-        factor = Factor.of(hess)
+        factor = Factor.from_matrix(hess)
     else:
         value, grad = np.nan, objective.gradient(theta)
     for n_iter in range(max_iter):
@@ -62,7 +62,7 @@ def newton(
         elif rate < 1:
             theta = theta + step
         value, grad, hess = objective.value_grad_hess(theta)
-        factor, fresh = Factor.of(hess), True
+        factor, fresh = Factor.from_matrix(hess), True
     else:
         n_iter = max_iter
     if np.isnan(value):

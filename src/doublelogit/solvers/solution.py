@@ -23,10 +23,9 @@ class Factor:
     inverse: Floats
 
     @classmethod
-    def of(cls, matrix: Floats) -> "Factor":
+    def from_matrix(cls, matrix: Floats) -> "Factor":
         """Inverse of the matrix scaled to unit diagonal: the shortest solutions if singular."""
-        diagonal = np.diagonal(matrix)
-        scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        scale = unit_scale(matrix)
         outer = np.outer(scale, scale)
         return cls(_inverse(matrix / outer) / outer)
 
@@ -42,6 +41,12 @@ class Factor:
     def solve(self, v: Floats) -> Floats:
         """Solution of ``matrix @ x = v``."""
         return self.inverse @ v
+
+
+def unit_scale(matrix: Floats) -> Floats:
+    """Scale by which a matrix is divided on both sides to have a unit diagonal."""
+    diagonal = np.diagonal(matrix)
+    return np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
 
 def _inverse(scaled: Floats) -> Floats:

@@ -1,20 +1,19 @@
-"""From a table as people have it to a fitted model: reading, roles, encoding, predictions."""
+"""Tables as people have them: reading, roles of columns, labels, encoding as numbers."""
 
 from doublelogit.tables.encoder import TableEncoder
+from doublelogit.tables.encoding import TableEncoding
 from doublelogit.tables.formula import parse_formula
 from doublelogit.tables.labels import code_labels
-from doublelogit.tables.model import TableModel, fit_table
 from doublelogit.tables.read import read_table
-from doublelogit.tables.roles import Roles, Table, prepare
+from doublelogit.tables.roles import Roles
+from doublelogit.tables.table import Table
 
 __all__ = [
     "Roles",
     "Table",
     "TableEncoder",
-    "TableModel",
+    "TableEncoding",
     "code_labels",
-    "fit_table",
     "parse_formula",
-    "prepare",
     "read_table",
 ]

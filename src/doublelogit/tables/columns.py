@@ -1,22 +1,19 @@
-"""How one column of a table becomes numbers: a small description that can be kept as JSON.
+"""How one column of a table becomes numbers: a small description that JSON can hold.
 
-What is learned of a column is learned by scikit-learn (medians, scales, frequent levels) and skrub
-(formats of dates). What is kept is a frozen description, so that a model saved today encodes the
-same way in every later release, and a description read from a file can do nothing but encode.
+A description is learned from a survey of the column (see survey.py) and frozen, so that a model
+saved today encodes the same way in every later release, and a description read from a file can do
+nothing but encode. It encodes pandas columns and, block by block, Arrow columns of Parquet files.
 """
 
-import re
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.tables.labels import as_words
+from doublelogit.tables.words import as_words, quoted, short
 
 MISSING, OTHER = "(missing)", "(other)"
-MOST_LEVELS = 30  # levels of a category that get a coefficient; the others share one
-FEWEST_ROWS = 10  # of a level, to get one
 SEASONS = 1.5  # years a date must span for a season to be more than its trend
 YEAR = 365.25 * 24 * 3600
 
@@ -28,6 +25,27 @@ class Encoded(NamedTuple):
     issues: list[str]
 
 
+class ColumnEncoding(Protocol):
+    """The description of one column."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numbers that it becomes."""
+
+    @property
+    def meaning(self) -> str:
+        """What one unit of its coefficient means."""
+
+    def encode(self, column: Any) -> Encoded:
+        """The numbers of a pandas Series."""
+
+
 @dataclass(frozen=True)
 class Number:
     """A number, missing values at the median, scaled; 0/1 if it has two values."""
@@ -36,26 +54,14 @@ class Number:
     fill: float
     centre: float
     scale: float
-    holes: bool
+    holes: bool  # whether fit has seen missing values, which then have an indicator
     two: bool = False
     kind: ClassVar[str] = "number"
 
-    @classmethod
-    def learn(cls, column: Any) -> "Number":
-        """Median, mean and scale of a column."""
-        from sklearn.impute import SimpleImputer
-        from sklearn.preprocessing import StandardScaler
-
-        x = as_numbers(column)[:, None]
-        holes = bool(np.isnan(x).any())
-        filler = SimpleImputer(strategy="median").fit(x)
-        values = np.unique(x[~np.isnan(x)])
-        fill = float(filler.statistics_[0])
-        if len(values) == 2:
-            low, high = float(values[0]), float(values[1])
-            return cls(str(column.name), fill, low, high - low, holes, two=True)
-        scaler = StandardScaler().fit(filler.transform(x))
-        return cls(str(column.name), fill, float(scaler.mean_[0]), float(scaler.scale_[0]), holes)
+    @property
+    def unscaled(self) -> bool:
+        """Whether values are taken as they are."""
+        return self.centre == 0.0 and self.scale == 1.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,16 +69,16 @@ class Number:
 
     @property
     def meaning(self) -> str:
-        """Of the unit of its coefficient."""
         if self.two:
             return f"{short(self.centre + self.scale)} instead of {short(self.centre)}"
+        if self.unscaled:
+            return "per unit"
         return f"per {short(self.scale)} (one standard deviation)"
 
     def encode(self, column: Any) -> Encoded:
         x = as_numbers(column)
-        return _with_holes(
-            self, (np.where(np.isnan(x), self.fill, x) - self.centre) / self.scale, x
-        )
+        values = (np.where(np.isnan(x), self.fill, x) - self.centre) / self.scale
+        return _with_indicator(self, values, x)
 
 
 @dataclass(frozen=True)
@@ -88,21 +94,6 @@ class Date:
     season: bool
     kind: ClassVar[str] = "date"
 
-    @classmethod
-    def learn(cls, column: Any, pattern: str | None) -> "Date":
-        """Span and mean of dates in this pattern."""
-        years = _years(column, pattern)
-        known = years[~np.isnan(years)]
-        return cls(
-            str(column.name),
-            pattern,
-            float(np.median(known)),
-            float(known.mean()),
-            float(known.std()) or 1.0,
-            bool(np.isnan(years).any()),
-            bool(np.ptp(known) >= SEASONS),
-        )
-
     @property
     def names(self) -> tuple[str, ...]:
         season = (f"{self.name} (season, sine)", f"{self.name} (season, cosine)")
@@ -114,43 +105,22 @@ class Date:
         return f"per {self.scale:.2g} years (one standard deviation)"
 
     def encode(self, column: Any) -> Encoded:
-        years = _years(column, self.pattern)
+        years = as_years(column, self.pattern)
         filled = np.where(np.isnan(years), self.fill, years)
         parts = [(filled - self.centre) / self.scale]
         if self.season:
             known = ~np.isnan(years)
             parts += [known * wave(2 * np.pi * filled) for wave in (np.sin, np.cos)]
-        return _with_holes(self, np.column_stack(parts), years)
+        return _with_indicator(self, np.column_stack(parts), years)
 
 
 @dataclass(frozen=True)
 class Category:
-    """One of some levels; the first, the commonest, is what the others are compared with."""
+    """One of some levels; the first, the commonest, is the baseline of the others."""
 
     name: str
     levels: tuple[str, ...]
     kind: ClassVar[str] = "category"
-
-    @classmethod
-    def learn(cls, column: Any) -> "Category":
-        """The frequent levels of a column, commonest first; rare ones are one level together."""
-        from sklearn.preprocessing import OneHotEncoder
-
-        words = _words(column)
-        encoder = OneHotEncoder(
-            min_frequency=min(FEWEST_ROWS, max(1, len(words) // 20)),
-            max_categories=MOST_LEVELS + 1,  # counts the level of the others
-            handle_unknown="infrequent_if_exist",
-        ).fit(words[:, None])
-        rare = encoder.infrequent_categories_[0]
-        found, times = np.unique(words, return_counts=True)
-        keep = [
-            (-int(n), str(level))
-            for level, n in zip(found, times, strict=True)
-            if rare is None or level not in set(rare)
-        ]
-        levels = [level for _, level in sorted(keep)]
-        return cls(str(column.name), (*levels, *([OTHER] if rare is not None else [])))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,22 +131,25 @@ class Category:
         return f"compared with {self.levels[0]}"
 
     def encode(self, column: Any) -> Encoded:
-        from sklearn.preprocessing import OneHotEncoder
+        import pandas as pd
 
-        words = _words(column)
-        unknown = ~np.isin(words, self.levels)
+        words = levels_of(column)
+        codes = pd.Index(self.levels).get_indexer(words)
+        unknown = codes < 0
         instead = OTHER if OTHER in self.levels else self.levels[0]
-        issues = []
-        if unknown.any() and OTHER not in self.levels:
-            new = sorted(set(words[unknown].tolist()))
-            what = "empty cells" if new == [MISSING] else f"values never seen ({listed(new)})"
-            issues.append(
-                f"{int(unknown.sum())} rows have {what} in {self.name!r}; they are taken for "
-                f"{instead!r}."
-            )
-        words[unknown] = instead
-        encoder = OneHotEncoder(categories=[list(self.levels)], drop="first", sparse_output=False)
-        return Encoded(encoder.fit_transform(words[:, None]), issues)
+        codes[unknown] = self.levels.index(instead)
+        issues = self._issues(words[unknown], instead)
+        values = (codes[:, None] == np.arange(1, len(self.levels))).astype(np.float64)
+        return Encoded(values, issues)
+
+    def _issues(self, unknown: Any, instead: str) -> list[str]:
+        if len(unknown) == 0 or OTHER in self.levels:
+            return []
+        new = sorted(set(unknown.tolist()))
+        what = "empty cells" if new == [MISSING] else f"values never seen ({listed(new)})"
+        return [
+            f"{len(unknown)} rows have {what} in {self.name!r}; they are taken for {instead!r}."
+        ]
 
 
 @dataclass(frozen=True)
@@ -193,49 +166,7 @@ class Ignored:
         return Encoded(np.empty((len(column), 0)), [])
 
 
-Column = Number | Date | Category | Ignored
 KINDS: dict[str, Any] = {cls.kind: cls for cls in (Number, Date, Category, Ignored)}
-
-
-def learn(column: Any, category: bool = False) -> Column:
-    """The description of a column that its values ask for."""
-    import pandas as pd
-
-    name, known = str(column.name), column.dropna()
-    distinct = known.nunique()
-    if distinct == 0:
-        return Ignored(name, "it is empty")
-    if distinct == 1 and not column.isna().any():
-        return Ignored(name, "it has the same value in every row")
-    if category:
-        return Category.learn(column)
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return Date.learn(column, None)
-    if pd.api.types.is_numeric_dtype(column.dtype) or column.dtype.kind == "m":
-        return Number.learn(column) if distinct > 1 else Category.learn(column)
-    pattern = date_pattern(known)
-    if pattern is not None:
-        return Date.learn(column, pattern)
-    if distinct > max(MOST_LEVELS, len(column) / 2):
-        return Ignored(name, f"nearly every row has a text of its own ({distinct} values)")
-    return Category.learn(column)
-
-
-def date_pattern(known: Any) -> str | None:
-    """The format in which skrub reads these texts as dates; None if they are none."""
-    first = str(known.iloc[0])
-    if not re.search(r"\d[-/.: ]", first) or len(first) < 6:
-        return None
-    try:
-        from skrub import ToDatetime
-    except ImportError:
-        raise ImportError(f"dates as text, in {known.name!r}, need: pip install skrub") from None
-    reader = ToDatetime()
-    try:
-        reader.fit_transform(known.astype(str))
-    except ValueError:  # skrub rejects the column
-        return None
-    return reader.format_
 
 
 def as_numbers(column: Any) -> Floats:
@@ -248,7 +179,7 @@ def as_numbers(column: Any) -> Floats:
     return np.where(np.isfinite(x), x, np.nan)
 
 
-def _years(column: Any, pattern: str | None) -> Floats:
+def as_years(column: Any, pattern: str | None) -> Floats:
     """Years since 1970, NaN where there is no date."""
     import pandas as pd
 
@@ -257,35 +188,30 @@ def _years(column: Any, pattern: str | None) -> Floats:
     return np.asarray(seconds, dtype=float) / YEAR
 
 
-def _words(column: Any) -> Any:
-    """Values as text, computed once for each that occurs."""
+def levels_of(column: Any) -> Any:
+    """Values as levels of a category: texts, computed once for each that occurs."""
     import pandas as pd
 
     codes, values = pd.factorize(column)
     words = as_words(pd.Series(values, name=column.name))
+    words[words == ""] = MISSING
     return np.where(codes < 0, MISSING, np.append(words, MISSING)[codes]).astype(object)
 
 
-def _with_holes(spec: Number | Date, values: Floats, x: Floats) -> Encoded:
+def _with_indicator(column: Number | Date, values: Floats, x: Floats) -> Encoded:
     """Values with the indicator of missing ones, if fit has seen any."""
     gone = np.isnan(x)
-    if spec.holes:
+    if column.holes:
         return Encoded(np.column_stack([values, gone]), [])
     issues = []
     if gone.any():
         issues.append(
-            f"{int(gone.sum())} rows have no {spec.kind} in {spec.name!r}, where fit saw none "
+            f"{int(gone.sum())} rows have no {column.kind} in {column.name!r}, where fit saw none "
             "missing; they are taken for the median."
         )
     return Encoded(values.reshape(len(x), -1), issues)
 
 
-def short(x: float) -> str:
-    """A number in a few digits."""
-    return f"{x:.4g}"
-
-
-def listed(values: list[str], most: int = 3) -> str:
-    """The first of some texts."""
-    shown = ", ".join(v if len(v) <= 30 else v[:29] + "…" for v in values[:most])
-    return shown + (f" and {len(values) - most} more" if len(values) > most else "")
+def listed(values: list[str]) -> str:
+    """The first of some levels, without quotes."""
+    return quoted(values, most=3).replace("'", "")

@@ -1,7 +1,6 @@
-"""A table of numbers, words, dates and holes as a table of numbers."""
+"""``TableEncoder``: a table of numbers, categories, dates and missing values as numbers."""
 
 import warnings
-from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -9,15 +8,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.exceptions import TableError, TableWarning
-from doublelogit.tables.columns import KINDS, Column, learn
+from doublelogit.tables.columns import ColumnEncoding
+from doublelogit.tables.encoding import TableEncoding
+from doublelogit.tables.survey import describe
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Encode the columns of a frame as numbers, each by a description that can be kept as JSON.
+    """Encode the columns of a frame as numbers, each by a description that JSON can hold.
 
-    Numbers are standardised, with missing values at the median and an indicator of them; words are
-    compared with the commonest level, rare levels taken together; dates become a trend and a
-    season. Columns that are constant, empty or free text are ignored, with a reason.
+    Numbers are standardised, with missing values at the median and an indicator of them;
+    categories are compared with the commonest level, rare levels taken together; dates become a
+    trend and a season. Columns that are constant, empty or free text are ignored, with a reason.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    columns_ : tuple
+    encoding_ : TableEncoding
         The description of every column.
     feature_names_in_ : ndarray of str
         Names of the columns of fit.
@@ -40,6 +41,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['age', 'age (missing)', 'sex: m']
     """
 
+    encoding_: TableEncoding
+
     def __init__(self, categorical: Any = ()) -> None:
         self.categorical = categorical
 
@@ -47,88 +50,38 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Learn a description of every column of a pandas DataFrame."""
         absent = [name for name in self.categorical if name not in X.columns]
         if absent:
-            raise TableError(f"categorical must name columns of the table; got {absent[0]!r}.")
-        return self._keep(tuple(learn(X[name], name in self.categorical) for name in X.columns))
+            raise TableError(f"`categorical` must name columns of the table; got {absent[0]!r}.")
+        columns = (_described(X[name], name in self.categorical) for name in X.columns)
+        return self._keep(TableEncoding(tuple(columns)))
 
     def transform(self, X: Any) -> Any:
-        """The encoded columns as a DataFrame; a TableWarning says what differs from fit."""
+        """Return the encoded columns as a DataFrame; a TableWarning says what differs from fit."""
         encoded, issues = self.encode(X)
         for issue in issues:
             warnings.warn(issue, TableWarning, stacklevel=2)
         return encoded
 
     def encode(self, X: Any) -> tuple[Any, list[str]]:
-        """The encoded columns as a DataFrame, and in words what differs from fit."""
-        import pandas as pd
-
+        """Return the encoded columns as a DataFrame, and in words what differs from fit."""
         check_is_fitted(self)
-        used = [c for c in self.columns_ if c.names]
-        absent = [c.name for c in used if c.name not in X.columns]
-        if len(absent) == len(used):
-            raise TableError(
-                f"the table has none of the model's columns ({', '.join(absent[:5])}). "
-                "Give a table with the columns of fit."
-            )
-        nothing = pd.Series(np.full(len(X), np.nan))
-        parts, issues = (
-            [],
-            [
-                f"there is no column {name!r}; all its values are taken to be missing."
-                for name in absent
-            ],
-        )
-        for column in used:
-            here = column.name not in absent
-            part = column.encode(X[column.name] if here else nothing.rename(column.name))
-            parts.append(part.values)
-            issues += part.issues if here else []
-        names = self.get_feature_names_out()
-        return pd.DataFrame(np.hstack(parts), columns=names, index=X.index), issues
+        return self.encoding_.encode(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the encoded columns."""
-        return np.array([name for c in self.columns_ for name in c.names], dtype=object)
-
-    @property
-    def sources(self) -> list[str]:
-        """For every encoded column, the column of the table that it is of."""
-        return [c.name for c in self.columns_ for _ in c.names]
-
-    def encoded(self, features: Any, what: str = "features") -> list[str]:
-        """Names of the encoded columns of these columns of the table."""
-        known = {c.name: c for c in self.columns_}
-        for name in features:
-            if name not in known:
-                raise TableError(
-                    f"{what} must name columns of the table that are features; got {name!r}. "
-                    f"They are {', '.join(map(repr, known))}."
-                )
-        return [name for f in dict.fromkeys(features) for name in known[f].names]
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """The descriptions as JSON would hold them."""
-        return [{"kind": c.kind, **asdict(c)} for c in self.columns_]
+        """Return the names of the encoded columns."""
+        check_is_fitted(self)
+        return np.array(self.encoding_.names, dtype=object)
 
     @classmethod
-    def from_dict(cls, descriptions: list[dict[str, Any]]) -> "TableEncoder":
-        """The encoder of such descriptions."""
-        columns = [_column(**description) for description in descriptions]
-        return cls()._keep(tuple(columns))
+    def from_encoding(cls, encoding: TableEncoding) -> "TableEncoder":
+        """Return the encoder of descriptions that were learned before."""
+        return cls()._keep(encoding)
 
-    def _keep(self, columns: tuple[Column, ...]) -> Self:
-        names = [name for c in columns for name in c.names]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise TableError(f"two columns would be called {twice!r} when encoded. Rename one.")
-        if not names:
-            raise TableError("no column of the table can be used as a feature.")
-        self.columns_ = columns
-        self.feature_names_in_ = np.array([c.name for c in columns], dtype=object)
-        self.n_features_in_ = len(columns)
+    def _keep(self, encoding: TableEncoding) -> Self:
+        self.encoding_ = encoding
+        self.feature_names_in_ = np.array([c.name for c in encoding.columns], dtype=object)
+        self.n_features_in_ = len(encoding.columns)
         return self
 
 
-def _column(kind: str, **fields: Any) -> Column:
-    if "levels" in fields:
-        fields["levels"] = tuple(fields["levels"])
-    return KINDS[kind](**fields)
+def _described(column: Any, categorical: bool) -> ColumnEncoding:
+    return describe(str(column.name), lambda: iter((column,)), categorical=categorical)

@@ -1,62 +1,85 @@
-"""What the words of a label column mean: labelled or not, positive or not, not known."""
+"""What the values of a label column mean: labelled or not, positive or not, unknown."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
+from doublelogit.tables.words import as_words, quoted
 
 YES = {"1", "yes", "y", "true", "t", "positive", "pos", "labelled", "labeled", "x"}
 NO = {"0", "-1", "no", "n", "false", "f", "negative", "neg", "unlabelled", "unlabeled", "unknown"}
 
 
-class Labels(NamedTuple):
-    """1 for labelled rows and 0 for others, the value that meant labelled, and notes on it."""
+@dataclass(frozen=True)
+class LabelCoding:
+    """The value that means labelled; every other value, and no value, is unlabelled.
 
-    s: Floats
+    ``notes`` say what a user must know of how values were taken.
+    """
+
     positive: str
-    notes: list[str]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def learn(cls, counts: Mapping[str, int], positive: str | None, name: str) -> "LabelCoding":
+        """The coding that the values of a column ask for.
+
+        Parameters
+        ----------
+        counts : mapping of str to int
+            How often each value occurs, as text; "" is a missing one.
+        positive : str or None
+            The value that means labelled; needed unless the values say so themselves.
+        name : str
+            Name of the column.
+        """
+        values = sorted(value for value in counts if value != "")
+        blank, notes = counts.get("", 0), list[str]()
+        if positive is None:
+            positive = _evident(values, blank > 0, name)
+        else:
+            positive = _among(positive, values, name)
+            if len(values) > 2:
+                notes.append(
+                    f"Of the {len(values)} values of {name!r} only {positive!r} means labelled; "
+                    "every other one is unlabelled."
+                )
+        if blank and len(values) > 1:
+            notes.append(f"{blank} empty cells of {name!r} count as unlabelled.")
+        if counts[positive] == sum(counts.values()):
+            raise TableError(
+                f"the table must have labelled and unlabelled rows, but by column {name!r} every "
+                f"row is labelled. Labelled is {positive!r}; name another value as `positive`."
+            )
+        return cls(positive, tuple(notes))
+
+    def encode(self, column: Any) -> Floats:
+        """1 for labelled rows and 0 for others."""
+        return (as_words(column) == self.positive).astype(np.float64)
 
 
-def code_labels(column: Any, positive: str | None = None) -> Labels:
-    """Labels of a column of a table.
+def code_labels(column: Any, positive: str | None = None) -> tuple[Floats, LabelCoding]:
+    """Labels of a column of a table, and what its values mean.
 
     Parameters
     ----------
     column : pandas.Series
         1/0, yes/no, true/blank or any two values.
     positive : str, default=None
-        The value that means labelled; needed unless the values say so themselves. Every other
-        value, and no value, is then unlabelled.
+        The value that means labelled.
     """
-    words = as_words(column)
-    present = words[words != ""]
-    values = sorted(set(present.tolist()))
-    name, notes = column.name, []
-    if positive is None:
-        positive = _evident(values, bool((words == "").any()), name)
-    else:
-        positive = _among(positive, values, name)
-        if len(values) > 2:
-            notes.append(
-                f"Of the {len(values)} values of {name!r} only {positive!r} means labelled; "
-                "every other one is unlabelled."
-            )
-    s = (words == positive).astype(float)
-    if (words == "").any() and len(values) > 1:
-        notes.append(f"{int((words == '').sum())} empty cells of {name!r} count as unlabelled.")
-    if not 0 < s.sum() < len(s):
-        which = "no row is" if not s.any() else "every row is"
-        raise TableError(
-            f"the table must have labelled and unlabelled rows, but by column {name!r} {which} "
-            f"labelled. Labelled is {positive!r}; name another value by --positive."
-        )
-    return Labels(s, positive, notes)
+    values, times = np.unique(as_words(column), return_counts=True)
+    counts = dict(zip(values.tolist(), times.tolist(), strict=True))
+    coding = LabelCoding.learn(counts, positive, str(column.name))
+    return coding.encode(column), coding
 
 
-def code_audited(column: Any) -> Floats:
-    """1 positive, 0 negative, NaN for rows that nobody looked at."""
+def code_audited(column: Any, first: int = 1) -> Floats:
+    """1 positive, 0 negative, NaN for rows that nobody looked at; rows count from ``first``."""
     words = as_words(column)
     coded = np.full(len(words), np.nan)
     for i, word in enumerate(words):
@@ -67,29 +90,29 @@ def code_audited(column: Any) -> Floats:
         elif word:
             raise TableError(
                 f"the audited column {column.name!r} must hold 1/0, yes/no or nothing; got "
-                f"{word!r} in row {i + 1}."
+                f"{word!r} in row {i + first}."
             )
     return coded
 
 
-def as_words(column: Any) -> Any:
-    """Values of a column as text: 1.0 is "1", True is "true", nothing is ""."""
-    if column.dtype == bool:
-        column = column.astype(int)
-    missing = column.isna().to_numpy()
-    numeric = column.dtype.kind in "iuf"
-    words = [
-        "" if gone else _number(value) if numeric else str(value).strip()
-        for value, gone in zip(column.tolist(), missing, strict=True)
-    ]
-    return np.array(words, dtype=object)
+def code_weights(column: Any, first: int = 1) -> Floats:
+    """Number of times each row counts; rows are numbered from ``first``."""
+    import pandas as pd
+
+    weight = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        value = column.iloc[row]
+        value = value.item() if isinstance(value, np.generic) else value
+        raise TableError(
+            f"weights must be numbers from 0 up; got {value!r} in row {row + first} of "
+            f"{column.name!r}."
+        )
+    return weight
 
 
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(value)
-
-
-def _evident(values: list[str], has_blanks: bool, name: Any) -> str:
+def _evident(values: list[str], has_blanks: bool, name: str) -> str:
     yes = [v for v in values if v.lower() in YES]
     no = [v for v in values if v.lower() in NO]
     if len(yes) == 1 and len(yes) + len(no) == len(values):
@@ -97,24 +120,21 @@ def _evident(values: list[str], has_blanks: bool, name: Any) -> str:
     if len(values) == 1 and has_blanks and not no:  # a mark, or nothing
         return values[0]
     raise TableError(
-        f"which value of {name!r} means labelled is not evident: it holds {_listed(values)}. "
-        "Name it by --positive."
+        f"which value of {name!r} means labelled is not evident: it holds {quoted(values)}. "
+        "Name it as `positive`."
     )
 
 
-def _among(positive: str, values: list[str], name: Any) -> str:
-    same = [v for v in values if v == positive] or [
-        v for v in values if v.lower() == positive.lower()
-    ]
+def _among(positive: str, values: list[str], name: str) -> str:
+    """The value that a user means: the same text, in other case, or with the same meaning."""
+    wanted = positive.lower()
+    same = [v for v in values if v == positive] or [v for v in values if v.lower() == wanted]
+    for meaning in (YES, NO):
+        if not same and wanted in meaning:
+            same = [v for v in values if v.lower() in meaning]
     if len(same) != 1:
         raise TableError(
-            f"{positive!r} is no value of the label column {name!r}: it holds {_listed(values)}. "
-            "Name one of them by --positive."
+            f"{positive!r} is no value of the label column {name!r}: it holds {quoted(values)}. "
+            "Name one of them as `positive`."
         )
     return same[0]
-
-
-def _listed(values: list[str], most: int = 6) -> str:
-    shown = ", ".join(repr(v if len(v) <= 40 else v[:39] + "…") for v in values[:most])
-    rest = f" and {len(values) - most} more" if len(values) > most else ""
-    return (shown + rest) or "nothing"

@@ -1,4 +1,4 @@
-"""``summarise``: every number of a report in one dictionary that JSON can hold."""
+"""Every number of a report in one dictionary that JSON can hold."""
 
 import math
 import platform
@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from doublelogit.estimators import AveragedClassifier
+from doublelogit.findings.fit import orientation_sentence
 from doublelogit.metrics import label_calibration
 from doublelogit.report import verdict as words
-from doublelogit.report.analysis import LARGE, Analysis, Answer
+from doublelogit.report.analysis import Analysis
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
+from doublelogit.table_rows import rows_of
 from doublelogit.tables.columns import Category, Ignored
+from doublelogit.thresholds import FITS_UNITS, LARGE_SAMPLE
 
 BINS = 20
 PACKAGES = ("doublelogit", "numpy", "scipy", "scikit-learn", "pandas")
@@ -51,14 +53,14 @@ def summarise(
         Of texts, finite numbers, lists and dicts alone.
     """
     table = analysis.table
-    calibration = label_calibration(table.s, analysis.chances.label, min(10, len(table)))
+    calibration = label_calibration(table.s, analysis.probabilities.label, min(10, len(table)))
     verdict = words.verdict(analysis, calibration.error)
     summary = {
         "source": source,
         "command": command,
-        "seed": analysis.seed,
+        "seed": analysis.random_state,
         "method": analysis.model.method,
-        "verdict": [sentence._asdict() for sentence in verdict],
+        "verdict": [finding.to_dict() for finding in verdict],
         "recommendation": words.recommendation(analysis),
         "assumptions": words.assumptions(analysis),
         "data": _data(analysis),
@@ -74,8 +76,8 @@ def summarise(
             "gap": calibration.error,
         },
         "ranking": _ranking(analysis, top, show_ids),
-        "list_lengths": list_lengths(analysis.chances.hidden[table.s == 0]),
-        "list_examples": examples(analysis.chances.hidden[table.s == 0]),
+        "list_lengths": list_lengths(analysis.probabilities.hidden[table.s == 0]),
+        "list_examples": examples(analysis.probabilities.hidden[table.s == 0]),
         "profile": _profile(analysis),
         "truth": truth,
         "versions": _versions(),
@@ -101,7 +103,7 @@ def plain(value: Any) -> Any:
 def _data(analysis: Analysis) -> dict[str, Any]:
     table = analysis.table
     columns = []
-    for column in analysis.model.encoder.columns_:
+    for column in analysis.model.encoding.columns:
         values = table.features[column.name]
         entry = {
             "name": column.name,
@@ -128,10 +130,8 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _test(analysis: Analysis) -> dict[str, Any] | None:
+def _test(analysis: Analysis) -> dict[str, Any]:
     test = analysis.test
-    if test is None:
-        return None
     return {
         "sentence": test.sentence,
         "rejects": test.rejects,
@@ -139,14 +139,14 @@ def _test(analysis: Analysis) -> dict[str, Any] | None:
         "p_value": test.p_value,
         "asymptotic": bool(test.freedom),
         "samples": len(test.null),
-        "note": " ".join(_of_the_test(analysis)),
+        "note": " ".join(_test_notes(analysis)),
     }
 
 
-def _of_the_test(analysis: Analysis) -> Iterator[str]:
+def _test_notes(analysis: Analysis) -> Iterator[str]:
     """What a reader of the test of labelling at random should know."""
-    if analysis.test is not None and analysis.test.freedom:
-        yield f"Above {LARGE:,} rows the chi-square law of large samples replaces resampling."
+    if analysis.test.freedom:
+        yield f"Above {LARGE_SAMPLE:,} rows the chi-square law replaces resampling."
     if analysis.table.audited is not None or analysis.table.weight is not None:
         yield "The test looks at the labels alone: audited classes and weights take no part in it."
 
@@ -154,8 +154,8 @@ def _of_the_test(analysis: Analysis) -> Iterator[str]:
 def _orientation(analysis: Analysis) -> dict[str, Any]:
     decided = analysis.orientation
     return {
-        "sentence": words.orientation_text(analysis),
-        "clear": words.clear(analysis),
+        "sentence": orientation_sentence(decided),
+        "clear": analysis.clear,
         "rule": None if decided is None else decided.rule,
         "gap": None if decided is None else decided.gap,
         "unit": None if decided is None else decided.unit,
@@ -164,7 +164,7 @@ def _orientation(analysis: Analysis) -> dict[str, Any]:
 
 
 def _prevalence(analysis: Analysis) -> dict[str, Any]:
-    answers: list[Answer] = [analysis.naive, analysis.scar, analysis.main]
+    answers = [analysis.naive, analysis.scar, analysis.main]
     if analysis.swapped is not None:
         answers.append(analysis.swapped)
     groups = [
@@ -179,7 +179,7 @@ def _prevalence(analysis: Analysis) -> dict[str, Any]:
     return {
         "main": asdict(analysis.main),
         "weak": analysis.weak,
-        "hidden": float(analysis.weight @ (analysis.chances.hidden * (analysis.table.s == 0))),
+        "hidden": analysis.hidden,
         "by_assumption": [asdict(answer) for answer in answers],
         "false_labels": [asdict(answer) for answer in analysis.false_labels.values()],
         "by": analysis.table.roles.by,
@@ -189,9 +189,9 @@ def _prevalence(analysis: Analysis) -> dict[str, Any]:
 
 def _drivers(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     """Coefficients of both models as odds ratios, largest effect first."""
-    units = {c.name: c.meaning for c in analysis.model.encoder.columns_}
+    units = {c.name: c.meaning for c in analysis.model.encoding.columns}
     names = analysis.X.columns.tolist()
-    source = dict(zip(names, analysis.model.sources, strict=True))
+    source = dict(zip(names, analysis.model.encoding.sources, strict=True))
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in TERMS.values()}
     for model, term, coef, low, high, p in _coefficients(analysis):
         if term in source:
@@ -217,27 +217,30 @@ def _exp(x: float | None) -> float | None:
 
 
 def _coefficients(analysis: Analysis) -> list[tuple[str, str, float, Any, Any, Any]]:
+    """(model, term, coefficient, low, high, p) of every term, as far as they are known."""
     if analysis.inference is not None:
         summary = analysis.inference.summary()
-        rows = zip(summary.terms, summary.values.tolist(), strict=True)
-        return [(m, t, v[0], v[4], v[5], v[3]) for (m, t), v in rows]
-    classifier, found = analysis.model.classifier, []
-    for i, (model, name) in enumerate((("outcome", "coef_"), ("propensity", "propensity_coef_"))):
-        coef = getattr(classifier, name, None)
-        if coef is None:
-            continue
-        low = high = [None] * coef.shape[1]
-        if isinstance(classifier, AveragedClassifier):
-            low, high = classifier.coef_interval(0.95)[i, :-1].T.tolist()
-        terms = zip(analysis.X.columns, coef[0].tolist(), low, high, strict=True)
-        found += [(model, term, value, a, b, None) for term, value, a, b in terms if value]
-    return found
+        names = ("coef", "low", "high", "p")
+        nothing = [None] * len(summary.terms)
+        columns = [
+            summary.column(name).tolist() if name in summary.columns else nothing for name in names
+        ]
+        rows = zip(summary.terms, *columns, strict=True)
+        return [(*term, *values) for term, *values in rows]
+    models = zip(TERMS, analysis.model.model.coefficients(), strict=True)
+    return [
+        (model, str(term), value, None, None, None)
+        for model, coef in models
+        if coef is not None
+        for term, value in zip(analysis.X.columns, coef[:-1].tolist(), strict=True)
+        if value
+    ]
 
 
 def _propensity(analysis: Analysis) -> dict[str, Any]:
-    e_x, s = analysis.chances.propensity, analysis.table.s
+    e_x, s = analysis.probabilities.propensity, analysis.table.s
     edges = np.linspace(0, 1, BINS + 1)
-    positives = analysis.weight * analysis.chances.positive
+    positives = analysis.weight * analysis.probabilities.positive
     expected, _ = np.histogram(e_x, edges, weights=positives)
     labelled, _ = np.histogram(e_x[s == 1], edges, weights=analysis.weight[s == 1])
     low, middle, high = np.quantile(e_x[s == 1], [0.1, 0.5, 0.9])
@@ -245,7 +248,7 @@ def _propensity(analysis: Analysis) -> dict[str, Any]:
         "edges": edges,
         "expected_positives": expected,
         "labelled": labelled,
-        "rare": words.rare_share(analysis),
+        "rare": analysis.rare_share,
         "mean": float(positives @ e_x / positives.sum()),
         "labelled_quantiles": [low, middle, high],
         "smallest": float(e_x.min()),
@@ -254,20 +257,15 @@ def _propensity(analysis: Analysis) -> dict[str, Any]:
 
 
 def _ranking(analysis: Analysis, top: int, show_ids: bool) -> list[dict[str, Any]]:
-    table, chances = analysis.table, analysis.chances
-    unlabelled = table.s == 0
-    if table.audited is not None:
-        unlabelled = unlabelled & np.isnan(table.audited)  # what is known needs no check
-    ranked = rank_hidden(
-        analysis.model, table.features, analysis.X, chances.hidden, unlabelled, top
-    )
+    table, found = analysis.table, analysis.probabilities
+    ranked = rank_hidden(rows_of(analysis.model, table), top)
     return [
         {
             "rank": r.rank,
             **({"id": str(table.ids[r.row])} if show_ids else {}),
             "chance": r.chance,
-            "positive": chances.positive[r.row],
-            "propensity": chances.propensity[r.row],
+            "positive": found.positive[r.row],
+            "propensity": found.propensity[r.row],
             "reasons": r.reasons,
         }
         for r in ranked
@@ -275,10 +273,13 @@ def _ranking(analysis: Analysis, top: int, show_ids: bool) -> list[dict[str, Any
 
 
 def _profile(analysis: Analysis) -> dict[str, Any] | None:
-    if analysis.inference is None or (len(analysis.table) > LARGE and not analysis.weak):
+    inference = analysis.inference
+    if inference is None or (len(analysis.table) > LARGE_SAMPLE and not analysis.weak):
         return None
-    walked = analysis.inference.profile
-    low, high = walked.within(2.0)
+    walked = inference.profile
+    if walked is None:
+        return None
+    low, high = walked.within(FITS_UNITS)
     return {"prevalence": walked.prevalence, "drop": walked.drop, "low": low, "high": high}
 
 

@@ -1,0 +1,87 @@
+"""Findings about the answer that a fit gives: prevalence, labelling, calibration."""
+
+from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
+from doublelogit.thresholds import CALIBRATION_GAP, WIDE_INTERVAL
+from doublelogit.wording import Interval, interval, p_value, percent
+
+
+def two_answers(main: Interval, swapped: Interval, labelled: float) -> Finding:
+    """Both orders of class and labelling fit."""
+    text = (
+        f"Two answers fit these labels nearly equally well: {percent(main.value)} of the rows are "
+        f"positive ({interval(main)}), or {percent(swapped.value)} ({interval(swapped)}). "
+        f"{percent(labelled)} are labelled. Do not use either number before the next point is "
+        "settled."
+    )
+    numbers = {"value": main.value, "swapped": swapped.value, "labelled": labelled}
+    return Finding(PROBLEM, "prevalence", text, numbers)
+
+
+def prevalence(
+    main: Interval, labelled: float, hidden: float, *, weak: bool, without: str
+) -> Finding:
+    """The share of positives; ``without`` says why it has no interval, if it has none."""
+    text = (
+        f"About {percent(main.value)} of the rows are positive ({interval(main)}), while "
+        f"{percent(labelled)} are labelled: some {hidden:,.0f} positives are hidden."
+    )
+    numbers = {
+        "value": main.value,
+        "low": main.low,
+        "high": main.high,
+        "labelled": labelled,
+        "hidden": hidden,
+    }
+    if main.low is None or main.high is None:
+        return Finding(ATTENTION, "prevalence", f"{text} {without}", numbers)
+    if weak or main.high - main.low > WIDE_INTERVAL:
+        text += " The labels hardly determine this number: report the interval, not the estimate."
+        return Finding(ATTENTION, "prevalence", text, numbers)
+    return Finding(FINE, "prevalence", text, numbers)
+
+
+def determined(main: Interval, *, converged: bool, weak: bool, clear: bool) -> Finding:
+    """Whether the labels determine the prevalence at all."""
+    if not converged:
+        text = "The fit has not converged; no interval can be given."
+        return Finding(PROBLEM, "identification", text)
+    if weak:
+        text = (
+            f"The labels hardly determine the prevalence ({interval(main)}). Audit some rows "
+            "(`audited_y`), or tell the model what is known of it."
+        )
+        return Finding(PROBLEM, "identification", text)
+    text = f"Given which model is which, the labels determine the prevalence ({interval(main)})."
+    return Finding(FINE if clear else ATTENTION, "identification", text)
+
+
+def bias(p: float, rejects: bool, scar: Interval) -> Finding:
+    """Whether labelling depends on the features."""
+    numbers = {"p_value": p, "scar": scar.value}
+    if rejects:
+        text = (
+            f"Labelling depends on the features ({p_value(p)}). Methods that assume labelling at "
+            f"random would say {percent(scar.value)}; do not use them for these data."
+        )
+        return Finding(ATTENTION, "labelling", text, numbers)
+    text = (
+        f"Nothing speaks against labelling at random ({p_value(p)}), which is no proof of it. "
+        f"Under that assumption the share of positives would be {percent(scar.value)} "
+        f"({interval(scar)})."
+    )
+    return Finding(FINE, "labelling", text, numbers)
+
+
+def calibration(gap: float) -> Finding:
+    """Whether the model reproduces how often rows are labelled."""
+    if gap > CALIBRATION_GAP:
+        text = (
+            f"The probability of a label is off by {gap:.3f} on average: the model misses "
+            "something, and its numbers deserve less trust."
+        )
+        return Finding(ATTENTION, "calibration", text, {"gap": gap})
+    text = (
+        f"The model reproduces how often rows are labelled (mean gap {gap:.3f}). That tests the "
+        "product of class and labelling, not each of them."
+    )
+    return Finding(FINE, "calibration", text, {"gap": gap})

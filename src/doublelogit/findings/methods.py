@@ -1,0 +1,49 @@
+"""Findings about methods set side by side."""
+
+from collections.abc import Sequence
+
+from doublelogit.findings import ATTENTION, FINE, Finding
+from doublelogit.thresholds import DISAGREEMENT
+
+
+def tested(sentence: str, rejects: bool, p: float) -> Finding:
+    """What a test of labelling at random says."""
+    return Finding(ATTENTION if rejects else FINE, "labelling", sentence, {"p_value": p})
+
+
+def ruled_out(methods: Sequence[str]) -> Finding:
+    """Methods that biased labels rule out."""
+    text = (
+        f"Methods that assume labelling at random ({', '.join(methods)}) are not to be used here, "
+        "however well they score."
+    )
+    return Finding(ATTENTION, "methods", text)
+
+
+def held_out(best: str, default: str, better: bool) -> Finding:
+    """Whether a method predicts held-out labels clearly better than the default."""
+    text = (
+        f"Held-out labels are clearly more likely by {best} than by {default}."
+        if better
+        else f"No method makes held-out labels clearly more likely than {default} does."
+    )
+    return Finding(FINE, "methods", text)
+
+
+def agreement(shares: Sequence[float]) -> Finding:
+    """Whether the methods that allow for bias agree on the prevalence."""
+    low, high = min(shares), max(shares)
+    text = (
+        "The methods that allow for biased labels put the share of positives between "
+        f"{low:.1%} and {high:.1%}."
+    )
+    numbers = {"low": low, "high": high}
+    if high - low <= DISAGREEMENT:
+        return Finding(FINE, "methods", text, numbers)
+    text += " They disagree: audit some rows (`audited_y`)."
+    return Finding(ATTENTION, "methods", text, numbers)
+
+
+def recommended(method: str) -> Finding:
+    """The method to use."""
+    return Finding(FINE, "methods", f"Recommended: {method}.")

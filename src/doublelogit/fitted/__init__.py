@@ -1,0 +1,20 @@
+"""What was fitted: one protocol, three kinds of model."""
+
+from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
+from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
+from doublelogit.fitted.plugged import PluggedPair, PluggedSide
+from doublelogit.fitted.protocol import Coefficients, FittedModel, Side
+
+__all__ = [
+    "CertainLabel",
+    "Coefficients",
+    "FittedModel",
+    "HalfwayLabel",
+    "LinearPair",
+    "LinearSide",
+    "PluggedPair",
+    "PluggedSide",
+    "PosteriorMixture",
+    "PosteriorSide",
+    "Side",
+]

@@ -1,0 +1,66 @@
+"""The protocol of a fitted model: what every method returns and everything else asks.
+
+    outcome_proba  y(x) = P(Y=1 | x)
+    propensity     e(x) = P(S=1 | Y=1, x)
+    label_proba    s(x) = P(S=1 | x)
+    hidden_proba   t(x) = P(Y=1 | x, S=0)
+
+A model maps features to probabilities. It knows nothing of rows, labels or scikit-learn.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+from doublelogit._types import Floats
+
+
+class Coefficients(NamedTuple):
+    """Full-length coefficients of both models, intercept last; None where one is not linear."""
+
+    beta: Floats | None
+    gamma: Floats | None
+
+
+class FittedModel(Protocol):
+    """Two fitted models, of the class and of the labelling, or a distribution over such pairs."""
+
+    @property
+    def false_label_rate(self) -> float:
+        """Probability that a negative is labelled."""
+
+    def coefficients(self) -> Coefficients:
+        """Coefficients of both models, posterior means if the model is a distribution."""
+
+    def outcome_logit(self, X: Any) -> Floats:
+        """Logit of y(x), finite where y(x) rounds to 0 or 1."""
+
+    def outcome_proba(self, X: Any) -> Floats:
+        """Probability of the class, y(x) = P(Y=1 | x)."""
+
+    def propensity(self, X: Any) -> Floats:
+        """Probability that a positive is labelled, e(x) = P(S=1 | Y=1, x)."""
+
+    def label_proba(self, X: Any) -> Floats:
+        """Probability of a label, s(x) = P(S=1 | x)."""
+
+    def hidden_proba(self, X: Any) -> Floats:
+        """Probability that an unlabelled row is positive, t(x) = P(Y=1 | x, S=0)."""
+
+    def swapped(self) -> "FittedModel | None":
+        """The rival solution with class and labelling swapped; None if there is none."""
+
+    def uncentred(self, shift: Floats) -> "FittedModel":
+        """The model of features x, given that this is the model of x - shift."""
+
+
+class Side(Protocol):
+    """One of the two models: features to the logit of a probability."""
+
+    @property
+    def coef(self) -> Floats | None:
+        """Full-length coefficients, intercept last; None if the model is not linear."""
+
+    def logit(self, X: Any) -> Floats:
+        """Logit of the probability for each row."""
+
+    def uncentred(self, shift: Floats) -> "Side":
+        """The model of features x, given that this is the model of x - shift."""

@@ -1,0 +1,282 @@
+"""Inference from a posterior: credible intervals over a mixture of normals.
+
+Every component k has a prevalence in every group g: mean and gradient come from one pass over the
+rows, for all components and groups together. The posterior of a share is then the mixture of its
+normals, as everywhere in AVERAGED.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from doublelogit._types import Floats, Matrix
+from doublelogit.design import Terms
+from doublelogit.fitted import PosteriorMixture
+from doublelogit.inference.base import Inference
+from doublelogit.inference.diagnosis import PosteriorDiagnosis, diagnose_posterior
+from doublelogit.inference.estimate import Estimate, check_level
+from doublelogit.inference.fitted_problem import bound_problem
+from doublelogit.inference.groups import Groups, gathered, gathered_terms
+from doublelogit.inference.summary import Summary
+from doublelogit.likelihood import positive_given_label
+from doublelogit.methods.problem import Problem
+from doublelogit.rows import row_count
+from doublelogit.thresholds import UNDETERMINED
+
+METHOD = "posterior"
+
+
+class ComponentSums(NamedTuple):
+    """Sums over the rows of each group, for each component."""
+
+    counts: Floats  # (groups, 3): weight, labelled, unlabelled
+    positive: Floats  # (groups, components): sum of w y
+    squares: Floats  # (groups, components): sum of w y^2
+    slopes: Floats  # (components, groups, terms): gradient of the sum of w y
+    hidden: Floats  # (groups, components): sum of w t over unlabelled rows
+
+
+class Spread(NamedTuple):
+    """Means and standard deviations of a number, (groups, components)."""
+
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True)
+class GroupPosterior:
+    """The posterior of what is wanted of each group."""
+
+    mixture: PosteriorMixture
+    sums: ComponentSums
+
+    @property
+    def labelled_share(self) -> Floats:
+        """Share of labelled rows in each group."""
+        return self.sums.counts[:, 1] / self.sums.counts[:, 0]
+
+    def prevalence(self) -> Spread:
+        """Mean of y(x) in each group, by component."""
+        n, side = self.sums.counts[:, :1], self.mixture.outcome_model
+        mean = self.sums.positive / n
+        by_theta = np.stack(
+            [
+                np.einsum("gi,ij,gj->g", slopes, V, slopes)
+                for slopes, V in zip(self.sums.slopes, side.covariance, strict=True)
+            ],
+            axis=1,
+        )
+        by_rows = np.maximum(self.sums.squares / n - mean**2, 0.0) / n
+        # within a cell the ridge goes on; each group moves along it as far on the logit scale
+        along = self._ridge_deviation * mean * (1 - mean)
+        return Spread(mean, np.sqrt(by_theta / n**2 + by_rows + along**2))
+
+    @cached_property
+    def _ridge_deviation(self) -> Floats:
+        """Standard deviation of the logit of the prevalence within each component's cell."""
+        share, sd, n = *self._overall, self.sums.counts[:, 0].sum()
+        side = self.mixture.outcome_model
+        slopes = self.sums.slopes.sum(axis=1)
+        by_theta = np.einsum("ki,kij,kj->k", slopes, side.covariance, slopes) / n**2
+        by_rows = np.maximum(self.sums.squares.sum(axis=0) / n - share**2, 0.0) / n
+        beyond = np.maximum(sd**2 - by_theta - by_rows, 0.0)
+        return np.sqrt(beyond) / (share * (1 - share))
+
+    @property
+    def _overall(self) -> tuple[Floats, Floats]:
+        side = self.mixture.outcome_model
+        return side.share, side.share_sd
+
+    def hidden(self) -> Spread:
+        """Positives among the unlabelled rows of each group, by component."""
+        n, prevalence = self.sums.counts[:, :1], self.prevalence()
+        return Spread(self.sums.hidden, n * prevalence.sd)
+
+
+class PosteriorInference(Inference):
+    """Credible intervals of an averaged model; made by :func:`infer`."""
+
+    def __init__(self, model: Any, problem: Problem, names: tuple[str, ...]) -> None:
+        self.model = model
+        self._problem, self._names = problem, names
+        shift = problem.shift
+        mixture: PosteriorMixture = model.model_
+        self._mixture = mixture if shift is None else mixture.uncentred(-shift)
+
+    def prevalence(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
+        """P(Y=1) over the rows, or over each group of ``by``, with a credible interval.
+
+        Parameters
+        ----------
+        by : array-like of shape (n_samples,), default=None
+            Group of each row; the answer is then a dict by group.
+        level : float, default=0.95
+            Probability of the interval.
+
+        Returns
+        -------
+        estimate : Estimate or dict of Estimate
+        """
+        _only_posterior(options)
+        names, found = self._found(by)
+        spread, least = found.prevalence(), found.labelled_share[:, None]
+        one = np.ones_like(least)
+        return self._estimates("prevalence", names, spread, (least, one), level, by)
+
+    def label_frequency(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
+        """P(S=1 | Y=1), the share of positives that are labelled; see :meth:`prevalence`."""
+        estimates, found = self.prevalence(by=by, level=level, **options), self._found(by)[1]
+        each = {None: estimates} if by is None else estimates
+        shares = zip(each.items(), found.labelled_share, found.prevalence().mean, strict=True)
+        inverted = {}
+        for (group, pi), mean_s, means in shares:
+            value = float(self._mixture.weight @ (mean_s / means))
+            se, low, high = mean_s / pi.value**2 * pi.se, mean_s / pi.high, mean_s / pi.low
+            numbers = (value, float(se), float(low), float(high))
+            inverted[group] = Estimate("label frequency", *numbers, level, METHOD)
+        return inverted[None] if by is None else inverted
+
+    def hidden(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
+        """Number of positives among the unlabelled rows, with a credible interval."""
+        _only_posterior(options)
+        names, found = self._found(by)
+        unlabelled = found.sums.counts[:, 2:]
+        bounds = (np.zeros_like(unlabelled), unlabelled)
+        return self._estimates("hidden positives", names, found.hidden(), bounds, level, by)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Posterior means, standard deviations, credible intervals and odds ratios."""
+        check_level(level)
+        mixture, model, problem = self.model.model_, self.model, self._problem
+        names = np.array([*self._names, "intercept"], dtype=object)
+        sides = {
+            "outcome": (problem.outcome, mixture.outcome_model),
+            "propensity": (problem.propensity, mixture.propensity_model),
+        }
+        terms, values = [], []
+        for which, (used, side) in sides.items():
+            terms += [(which, str(name)) for name in used.take(names)]
+            values.append(_coefficient_columns(mixture, side, level)[_positions(used)])
+        rows = problem.rows
+        n, labelled = row_count(rows), int(rows.sum_columns(np.sum, rows.s))
+        heading = (
+            f"{type(model).__name__}: {n} rows, {labelled} labelled; posterior of "
+            f"{len(mixture.weight)} components"
+        )
+        notes = () if model.orientation_.clear else (SWAPPED,)
+        return Summary.from_posterior(terms, np.vstack(values), heading, level, notes)
+
+    def diagnose(self) -> PosteriorDiagnosis:
+        """What in this fit may not be trusted; prints as sentences, ``plot()`` shows it."""
+        return diagnose_posterior(self._problem, self._mixture, self.model)
+
+    def reliable_prevalence(self) -> Estimate:
+        """The prevalence with its credible interval."""
+        return self.prevalence()
+
+    @property
+    def undetermined(self) -> bool:
+        """Credible intervals of groups are as wide as they must be, so they always hold."""
+        return False
+
+    @property
+    def profile(self) -> None:
+        """A posterior has no profile likelihood."""
+        return None
+
+    @property
+    def weak(self) -> bool:
+        """Whether the labels hardly determine the prevalence."""
+        low, high = self._mixture.prevalence_interval(0.9)
+        return high - low > UNDETERMINED
+
+    def _found(self, by: Any) -> tuple[tuple[Any, ...], GroupPosterior]:
+        rows = self._problem.rows
+        groups = Groups.everyone(rows) if by is None else Groups.from_values(by, rows, "by")
+        fn = partial(_sums, self._mixture, len(groups))
+        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight, groups.codes)
+        return groups.names, GroupPosterior(self._mixture, sums)
+
+    def _estimates(
+        self,
+        name: str,
+        names: tuple[Any, ...],
+        spread: Spread,
+        bounds: tuple[Floats, Floats],
+        level: float,
+        by: Any,
+    ) -> Any:
+        check_level(level)
+        ends = np.clip(self._mixture.credible(spread.mean, spread.sd, level), *bounds)
+        weight = self._mixture.weight
+        value = spread.mean @ weight
+        se = np.sqrt((spread.sd**2 + (spread.mean - value[:, None]) ** 2) @ weight)
+        numbers = zip(names, value.tolist(), se.tolist(), ends.tolist(), strict=True)
+        found = {
+            group: Estimate(name, v, e, low, high, level, METHOD)
+            for group, v, e, (low, high) in numbers
+        }
+        return found[None] if by is None else found
+
+
+SWAPPED = "Class and labelling may be swapped: see orientation_."
+
+
+def posterior_inference(
+    model: Any, data: dict[str, Any], *, cov_type: str, groups: Any
+) -> PosteriorInference:
+    """Inference for a classifier that averages over a posterior, given the rows of its fit."""
+    if cov_type != "observed" or groups is not None:
+        raise ValueError(
+            "cov_type and groups are for maximum-likelihood models: a posterior takes rows as "
+            "independent. Leave them out, or use JointClassifier."
+        )
+    return PosteriorInference(model, *bound_problem(model, **data))
+
+
+def _positions(terms: Terms) -> Any:
+    """Positions of a model's terms in full-length coefficients."""
+    return terms.take(np.arange(terms.n_features + 1.0)).astype(np.intp)
+
+
+def _only_posterior(options: dict[str, Any]) -> None:
+    if options:
+        name, value = next(iter(options.items()))
+        raise ValueError(f"intervals of a posterior take no options; got {name}={value!r}.")
+
+
+def _coefficient_columns(mixture: PosteriorMixture, side: Any, level: float) -> Floats:
+    """Mean, standard deviation, P(coef > 0), interval and odds ratio of each coefficient."""
+    mean = mixture.weight @ side.coef
+    sd = np.sqrt(mixture.weight @ (side.errors**2 + (side.coef - mean) ** 2))
+    ends = mixture.credible(side.coef.T, side.errors.T, level)
+    above = mixture.weight @ ndtr(side.coef / np.maximum(side.errors, np.finfo(float).tiny))
+    above = np.clip(above, 0.0, 1.0)  # weights add up to one but for rounding
+    with np.errstate(over="ignore"):
+        return np.column_stack([mean, sd, above, ends, np.exp(mean)])
+
+
+def _sums(
+    mixture: PosteriorMixture,
+    n: int,
+    X: Matrix,
+    s: Floats,
+    known: Floats,
+    weight: Floats,
+    codes: Floats,
+) -> ComponentSums:
+    a, b = mixture.outcome_model.predictor(X), mixture.propensity_model.predictor(X)
+    y = expit(a)
+    t = positive_given_label(known[:, None], a, b)
+    kinds = np.column_stack([np.ones(len(s)), s == 1, s == 0])
+    slopes = [gathered_terms(codes, n, X, weight * column) for column in (y * (1 - y)).T]
+    return ComponentSums(
+        counts=gathered(codes, n, kinds, weight),
+        positive=gathered(codes, n, y, weight),
+        squares=gathered(codes, n, y**2, weight),
+        slopes=np.array(slopes),
+        hidden=gathered(codes, n, t, weight * (s == 0)),
+    )

@@ -1,0 +1,76 @@
+"""From explored cells to a mixture of normals: coefficients, covariances and shares."""
+
+from functools import partial
+
+import numpy as np
+from scipy.special import softmax
+
+from doublelogit._types import Floats, Matrix
+from doublelogit.design import Terms, predictor, pull_back
+from doublelogit.fitted import PosteriorMixture, PosteriorSide
+from doublelogit.link import Link
+from doublelogit.methods.exploration import LIGHT, Component
+from doublelogit.methods.prevalence import response
+from doublelogit.methods.problem import Problem
+
+
+def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:
+    """The components that matter to predictions or to intervals, as a mixture of normals."""
+    log_mass, lean, rho = np.array(
+        [(c.log_mass, c.posterior.log_odds, c.posterior.rho) for c in components]
+    ).T
+    shares = softmax([log_mass, log_mass - lean], axis=1)
+    kept = np.flatnonzero((shares >= LIGHT * shares.max(axis=1, keepdims=True)).any(axis=0))
+    weight, even = shares[:, kept] / shares[:, kept].sum(axis=1, keepdims=True)
+    sides = _sides([components[i] for i in kept])
+    return PosteriorMixture(mean_s, weight, even, rho[kept], log_mass[kept], *sides, symmetric)
+
+
+def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
+    """Both models of every component."""
+    problems = [component.posterior.problem for component in components]
+    cuts = [problem.outcome.size for problem in problems]
+    outcome = [(p.outcome, slice(None, k)) for p, k in zip(problems, cuts, strict=True)]
+    propensity = [(p.propensity, slice(k, None)) for p, k in zip(problems, cuts, strict=True)]
+    return _side(components, outcome), _side(components, propensity)
+
+
+def _side(components: list[Component], parts: list[tuple[Terms, slice]]) -> PosteriorSide:
+    """Full-length coefficients and covariances of one model, and its share."""
+    coefs, covariances, shares = [], [], []
+    for component, (terms, part) in zip(components, parts, strict=True):
+        mode = component.mode
+        embedding = np.column_stack([terms.embed(unit) for unit in np.eye(terms.size)])
+        coefs.append(embedding @ mode.theta[part])
+        covariances.append(embedding @ mode.theta_covariance[part, part] @ embedding.T)
+        shares.append(_share(component.posterior.problem, coefs[-1], covariances[-1]))
+    share, share_sd = np.array(shares).T
+    spread = np.hypot(share_sd, _within(components, share))
+    return PosteriorSide(np.array(coefs), np.array(covariances), share, spread)
+
+
+def _within(components: list[Component], share: Floats) -> Floats:
+    """Standard deviation of a share inside each cell, by how it changes from cell to cell."""
+    low, high = np.array([(component.low, component.high) for component in components]).T
+    deviation = np.zeros(len(components))
+    for explored in {id(component.posterior) for component in components}:
+        here = np.flatnonzero([id(component.posterior) == explored for component in components])
+        if len(here) > 1:  # a cell whose neighbours hold nothing is not filled by its own mass
+            slope = np.gradient(share[here], (low + high)[here] / 2)
+            deviation[here] = np.abs(slope) * (high - low)[here] / np.sqrt(12)
+    return deviation
+
+
+def _share(problem: Problem, coef: Floats, covariance: Floats) -> tuple[float, float]:
+    """Mean probability over the rows and its standard deviation, that of drawing them included."""
+    rows, n = problem.rows, problem.n
+    total, squares, slope = rows.sum_rows(partial(_moments, problem.link, coef), rows.weight)
+    mean, slope = total / n, slope / n
+    among_rows = max(squares / n - mean**2, 0.0)  # a constant leaves a rounding error of zero
+    return mean, float(np.sqrt(slope @ covariance @ slope + among_rows / n))
+
+
+def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[float, float, Floats]:
+    y = response(link, predictor(X, coef))
+    sums = float(weight @ y.value), float(weight @ y.value**2)
+    return *sums, pull_back(X, weight * y.slope)

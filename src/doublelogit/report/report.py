@@ -1,0 +1,136 @@
+"""``Report``: a fitted table as numbers, as a page, as a cell of a notebook."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from doublelogit.files import written_whole
+from doublelogit.findings import Finding
+from doublelogit.report.analysis import Analysis, Progress, analyse, silent
+from doublelogit.report.html import render
+from doublelogit.report.summary import summarise
+from doublelogit.report.truth import beside_truth
+from doublelogit.report.verdict import checks
+from doublelogit.table_model import FittedTable
+from doublelogit.tables import Table
+
+
+class Report:
+    """A report of a fitted table: prevalence, drivers, a ranked list, how far to trust it.
+
+    Parameters
+    ----------
+    model : TableClassifier or FittedTable
+        Fitted to the table.
+    table : path, DataFrame, scan or Table
+        The rows of fit.
+    top : int, default=100
+        Rows of the ranked list.
+    show_ids : bool, default=False
+        Whether the list names rows by their ids, which may be patients.
+    random_state : int, default=0
+        Seed of everything that is drawn.
+    n_resamples : int, default=None
+        Samples of the test of labelling at random; by the size of the table if not given.
+    n_jobs : int, default=-1
+        Worker processes.
+    progress : callable, default=None
+        Called with the name of a step and the share of it that is done.
+    source, command : str, default=""
+        Where the table came from, and how the report was asked for; both are shown.
+    truth : tuple of (class, propensity), default=None
+        True class and propensity of every row, in demonstrations.
+
+    Examples
+    --------
+    >>> from doublelogit import Report, Roles, TableClassifier
+    >>> from doublelogit.datasets import load_census
+    >>> census = load_census(n_rows=600)
+    >>> model = TableClassifier(Roles("on_record", id="person")).fit(census.frame)
+    >>> report = Report(model, census.frame, n_resamples=19)
+    >>> sorted(report.to_dict())[:3]
+    ['assumptions', 'calibration', 'command']
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        table: Any,
+        *,
+        top: int = 100,
+        show_ids: bool = False,
+        random_state: int = 0,
+        n_resamples: int | None = None,
+        n_jobs: int = -1,
+        progress: Progress | None = None,
+        source: str = "",
+        command: str = "",
+        truth: tuple[Any, Any] | None = None,
+    ) -> None:
+        self._fitted: FittedTable = model if isinstance(model, FittedTable) else model.fitted_
+        self._table = table
+        self._shown = {"top": top, "show_ids": show_ids, "source": source, "command": command}
+        self._truth = truth
+        self._computed = {
+            "random_state": random_state,
+            "n_resamples": n_resamples,
+            "n_jobs": n_jobs,
+            "progress": progress or silent,
+        }
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """Everything that was computed."""
+        table = Table.from_frame(self._table, self._fitted.roles)
+        return analyse(self._fitted, table, **self._computed)  # type: ignore[arg-type]
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        truth = None if self._truth is None else beside_truth(self.analysis, *self._truth)
+        return summarise(self.analysis, truth=truth, **self._shown)  # type: ignore[arg-type]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The verdict, most important finding first."""
+        return [Finding(**found) for found in self._summary["verdict"]]
+
+    def checks(self) -> dict[str, list[Finding]]:
+        """Findings about data, labels, labelling at random and identifiability."""
+        return checks(self.analysis)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers and sentences, as JSON holds them."""
+        return self._summary
+
+    def to_html(self) -> str:
+        """One self-contained page; every text of the data is escaped."""
+        return render(self._summary)
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write the page, and the numbers beside it as JSON.
+
+        Parameters
+        ----------
+        path : path
+            Where to write the page.
+
+        Returns
+        -------
+        numbers : Path
+            The JSON file.
+        """
+        path, page = Path(path), self.to_html()
+        numbers = path.with_suffix(".json")
+        with written_whole(numbers) as partial:
+            text = json.dumps(self._summary, indent=1, allow_nan=False)
+            partial.write_text(text + "\n", "utf-8")
+        with written_whole(path) as partial:
+            partial.write_text(page, "utf-8")
+        return numbers
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:45rem;border:0"></iframe>'

@@ -1,0 +1,216 @@
+"""``TableClassifier``: the front door for tables."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from doublelogit import archive
+from doublelogit.engines.scan import ParquetScan
+from doublelogit.estimators.serialization import versions
+from doublelogit.findings import Finding
+from doublelogit.inference import Inference
+from doublelogit.registry import DEFAULT_METHOD
+from doublelogit.report import Report
+from doublelogit.report.ranking import cut_list, rank_hidden
+from doublelogit.table_model import KIND, FittedTable, fit_table, known_method
+from doublelogit.table_rows import FrameRows, ScanRows, rows_of
+from doublelogit.tables import Roles, Table, TableEncoding
+
+
+class TableClassifier(BaseEstimator):
+    """A classifier of tables: columns as they are in, probabilities with ids out.
+
+    Numeric, categorical, date and missing values need no preparation. One table gives one model,
+    whether it comes as a file, a pandas or polars frame, or a scan of Parquet files.
+
+    Parameters
+    ----------
+    roles : Roles or str
+        What the columns are for; a text is the name of the label column, or a formula,
+        ``label ~ outcome features | labelling features``.
+    method : str, default="joint"
+        One of the names of ``doublelogit.registry.METHODS``.
+    parameters : mapping, default=None
+        Parameters of the method's classifier, such as ``{"C": 0.1}``.
+
+    Attributes
+    ----------
+    classifier_ : classifier
+        The fitted classifier of the encoded features.
+    encoding_ : TableEncoding
+        How the columns become features.
+    roles_ : Roles
+        The roles, with the value that means labelled.
+    findings_ : tuple of Finding
+        What a user must know of the fit.
+
+    Examples
+    --------
+    >>> from doublelogit import Roles, TableClassifier
+    >>> from doublelogit.datasets import load_census
+    >>> census = load_census(n_rows=1000)
+    >>> model = TableClassifier(Roles(label="on_record", id="person")).fit(census.frame)
+    >>> model.predict(census.frame).columns.tolist()
+    ['person', 'positive', 'propensity', 'label', 'hidden']
+    """
+
+    fitted_: FittedTable
+
+    def __init__(
+        self,
+        roles: Roles | str,
+        method: str = DEFAULT_METHOD,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.roles = roles
+        self.method = method
+        self.parameters = parameters
+
+    def fit(self, table: Any, y: Any = None) -> Self:
+        """Fit the method to a table.
+
+        Parameters
+        ----------
+        table : path, DataFrame, scan or Table
+            Rows and columns, as they are. The roles of a scan must be those of the classifier, or
+            absent.
+        y : None
+            Not used: the label is a column of the table.
+
+        Returns
+        -------
+        self : TableClassifier
+        """
+        method = known_method(self.method)
+        self.fitted_ = fit_table(self._rows(table), method, self.parameters)
+        return self
+
+    def _rows(self, table: Any) -> Table | ParquetScan:
+        roles = Roles.from_any(self.roles)
+        if not isinstance(table, ParquetScan):
+            return Table.from_frame(table, roles)
+        if table.roles is not None and table.roles != roles:
+            raise ValueError(
+                "the roles of a scan must be those of the classifier, or absent; got "
+                f"{table.roles} and {roles}."
+            )
+        return table.with_roles(roles)
+
+    def predict(self, table: Any) -> Any:
+        """Probabilities of every row, with its id; a TableWarning says what differs from fit.
+
+        Parameters
+        ----------
+        table : path, DataFrame or scan
+            With the columns of fit; neither label nor id is needed.
+
+        Returns
+        -------
+        predictions : pandas.DataFrame
+            id; ``positive`` P(Y=1 | x), ``propensity`` P(S=1 | Y=1, x), ``label`` P(S=1 | x),
+            ``hidden`` P(Y=1 | x, S=0).
+        """
+        import pandas as pd
+
+        rows = self._new_rows(table)
+        name = self.roles_.id if self.roles_.id in rows.columns else "row"
+        return pd.DataFrame({name: rows.ids, **vars(rows.probabilities)})
+
+    def rank(
+        self,
+        table: Any,
+        top: int | None = None,
+        *,
+        budget: float | None = None,
+        check_cost: float | None = None,
+        miss_cost: float | None = None,
+    ) -> Any:
+        """List the unlabelled rows likeliest to be positive, with what speaks for each.
+
+        Parameters
+        ----------
+        table : path, DataFrame or scan
+            With the columns of fit. Rows with a label, or an audited class, are not listed.
+        top : int, default=None
+            Length of the list; 100 if nothing else is given.
+        budget, check_cost, miss_cost : float, default=None
+            Money for checks and the cost of one, or the costs of a check and of a positive that
+            is missed: they decide the length of the list.
+
+        Returns
+        -------
+        ranking : pandas.DataFrame
+            rank, id, probability and reasons; ``ranking.attrs["sentence"]`` says what to expect.
+        """
+        import pandas as pd
+
+        rows = self._new_rows(table)
+        cut = cut_list(
+            rows.probabilities.hidden[rows.unlabelled],
+            top=top,
+            budget=budget,
+            check_cost=check_cost,
+            miss_cost=miss_cost,
+        )
+        ids = rows.ids
+        lines = [
+            {
+                "rank": ranked.rank,
+                "id": str(ids[ranked.row]),
+                "probability": ranked.chance,
+                "reasons": "; ".join(f"{r['feature']} = {r['value']}" for r in ranked.reasons),
+            }
+            for ranked in rank_hidden(rows, cut.length)
+        ]
+        ranking = pd.DataFrame(lines, columns=["rank", "id", "probability", "reasons"])
+        ranking.attrs["sentence"] = cut.sentence
+        return ranking
+
+    def report(self, table: Any, **options: Any) -> Report:
+        """Report on the rows of fit; see :class:`Report` for the options."""
+        check_is_fitted(self)
+        return Report(self, table, **options)
+
+    def infer(self, table: Any) -> Inference:
+        """Inference from the rows of fit: intervals of the numbers people act on."""
+        check_is_fitted(self)
+        return self.fitted_.infer(Table.from_frame(table, self.roles_))
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file that :func:`doublelogit.load` reads."""
+        check_is_fitted(self)
+        archive.write(path, KIND, self.fitted_.to_state(), versions())
+
+    def _new_rows(self, table: Any) -> FrameRows | ScanRows:
+        check_is_fitted(self)
+        return rows_of(self.fitted_, table)
+
+    @property
+    def classifier_(self) -> Any:
+        """The fitted classifier of the encoded features."""
+        return self.fitted_.classifier
+
+    @property
+    def encoding_(self) -> TableEncoding:
+        """How the columns become features."""
+        return self.fitted_.encoding
+
+    @property
+    def roles_(self) -> Roles:
+        """The roles, with the value that means labelled."""
+        return self.fitted_.roles
+
+    @property
+    def findings_(self) -> tuple[Finding, ...]:
+        """What a user must know of the fit."""
+        return self.fitted_.findings
+
+    @classmethod
+    def from_fitted(cls, fitted: FittedTable) -> "TableClassifier":
+        """The classifier of a table that was fitted before."""
+        model = cls(fitted.roles, fitted.method)
+        model.fitted_ = fitted
+        return model

@@ -1,0 +1,196 @@
+"""A table fitted: the encoding of its columns and a classifier of the numbers they become."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.engines.scan import ParquetScan
+from doublelogit.estimators.serialization import from_state, state_of
+from doublelogit.exceptions import TableError
+from doublelogit.findings import Finding
+from doublelogit.fitted import FittedModel
+from doublelogit.inference import Inference, infer
+from doublelogit.registry import METHODS, Method, with_capability
+from doublelogit.tables import Roles, Table, TableEncoder, TableEncoding
+from doublelogit.thresholds import LARGE_SAMPLE
+
+KIND = "table model"
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """For every row: y(x), e(x), s(x) and P(Y=1 | x, S=0)."""
+
+    positive: Floats
+    propensity: Floats
+    label: Floats
+    hidden: Floats
+
+    @classmethod
+    def from_classifier(cls, classifier: Any, X: Any) -> "Probabilities":
+        """Probabilities of encoded rows."""
+        return cls(
+            np.asarray(classifier.predict_positive(X)),
+            np.asarray(classifier.predict_propensity(X)),
+            np.asarray(classifier.predict_label_proba(X)),
+            np.asarray(classifier.predict_hidden(X)),
+        )
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A classifier fitted to a table, with the encoding of its columns.
+
+    ``roles`` say what the columns are for; ``method`` is a name of the registry.
+    """
+
+    roles: Roles
+    method: str
+    encoding: TableEncoding
+    classifier: Any
+
+    @property
+    def model(self) -> FittedModel:
+        """The two fitted models."""
+        return self.classifier.model_
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the fit found."""
+        return self.classifier.findings_
+
+    def probabilities(self, table: Table) -> Probabilities:
+        """Probabilities of every row of a table."""
+        return Probabilities.from_classifier(self.classifier, table.encoded(self.encoding))
+
+    def infer(self, table: Table) -> Inference:
+        """Inference from the rows of fit."""
+        return infer(
+            self.classifier,
+            table.encoded(self.encoding),
+            table.s,
+            sample_weight=table.weight,
+            audited_y=table.audited,
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """What of the model a file keeps."""
+        return {
+            "roles": asdict(self.roles),
+            "method": self.method,
+            "columns": self.encoding.to_dict(),
+            "classifier": state_of(self.classifier),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "FittedTable":
+        """The model that a file has kept."""
+        encoding = TableEncoding.from_dict(state["columns"])
+        classifier = from_state(state["classifier"])
+        return cls(Roles(**state["roles"]), state["method"], encoding, classifier)
+
+
+def fit_table(
+    rows: Table | ParquetScan, method: Method, parameters: Mapping[str, Any] | None = None
+) -> FittedTable:
+    """Fit a method to the rows of a table, or to those of a scan."""
+    if isinstance(rows, ParquetScan):
+        return _fit_scan(rows, method, parameters or {})
+    encoding = encode_columns(rows)
+    large = len(rows) > LARGE_SAMPLE
+    classifier = make_classifier(method, rows.roles, encoding, parameters, large=large)
+    fit_rows(classifier, rows.encoded(encoding), rows)
+    return FittedTable(rows.roles, method.name, encoding, classifier)
+
+
+def _fit_scan(scan: ParquetScan, method: Method, parameters: Mapping[str, Any]) -> FittedTable:
+    encoding = scan.learned_encoding(scaled=True)
+    assert scan.roles is not None
+    roles = replace(scan.roles, positive=scan.coding.positive)
+    large = scan.n_rows > LARGE_SAMPLE
+    classifier = make_classifier(method, roles, encoding, parameters, large=large)
+    classifier.fit(scan.encoded_by(encoding))
+    return FittedTable(roles, method.name, encoding, classifier)
+
+
+def encode_columns(table: Table) -> TableEncoding:
+    """Learn how the columns of a table become features."""
+    return TableEncoder(table.roles.categorical).fit(table.features).encoding_
+
+
+def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> Any:
+    """Fit a classifier to encoded rows of a table, or to some of them."""
+    weight = None if table.weight is None else table.weight[rows]
+    audited = None if table.audited is None else table.audited[rows]
+    return classifier.fit(X.iloc[rows], table.s[rows], sample_weight=weight, audited_y=audited)
+
+
+def quietly(fit: Any, *arguments: Any) -> Any:
+    """What a fit returns, without the warnings of a fit that nobody asked for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fit(*arguments)
+
+
+def known_method(name: str) -> Method:
+    """A method of the registry by its name."""
+    if name not in METHODS:
+        raise TableError(f"`method` must be one of {', '.join(METHODS)}; got {name!r}.")
+    return METHODS[name]
+
+
+def make_classifier(
+    method: Method,
+    roles: Roles,
+    encoding: TableEncoding,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    large: bool = False,
+) -> Any:
+    """The classifier of a method, which may use the features that the named columns became."""
+    settings = dict(method.settings) | (dict(method.large_settings) if large else {})
+    for name in ("outcome_features", "propensity_features"):
+        columns = vars(roles)[name]
+        if columns is None or name in settings:
+            continue
+        if not method.has_propensity:
+            raise TableError(
+                f"the method {method.name} has one set of features for all; `{name}` needs one of "
+                f"{', '.join(with_capability('has_propensity'))}."
+            )
+        settings[name] = encoding.features_of(columns, name)
+    return _class_of(method)(**(settings | dict(parameters or {})))
+
+
+def _class_of(method: Method) -> Any:
+    return vars(import_module(method.module))[method.class_name]
+
+
+def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
+    """How much each column of the table moves the logit of being a hidden positive, row by row.
+
+    logit P(Y=1 | x, S=0) = x'beta + log(1 - e(x)): the first part is linear, the second has the
+    slope -e(x) in x'gamma. Each is compared with the average row, whose features are ``mean``.
+    None if the models are not linear.
+    """
+    import pandas as pd
+
+    beta, gamma = model.model.coefficients()
+    if beta is None:
+        return None
+    Z = X.to_numpy() - mean
+    moved = Z * beta[:-1]
+    if gamma is not None:
+        e_x = model.classifier.predict_propensity(X)
+        moved = moved - e_x[:, None] * Z * gamma[:-1]
+    sources = model.encoding.sources
+    owner = np.array(sources)
+    return pd.DataFrame(
+        {name: moved[:, owner == name].sum(axis=1) for name in dict.fromkeys(sources)},
+        index=X.index,
+    )

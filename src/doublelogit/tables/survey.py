@@ -1,0 +1,246 @@
+"""What is learned of a column before it is encoded: from a frame at once, from a file in parts.
+
+A column is shown part by part, as often as it takes, so that the same rows give the same
+description whichever door they come through. Means and scales are scikit-learn's, formats of dates
+skrub's.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.rows import plus
+from doublelogit.selection import quantile_over
+from doublelogit.tables.columns import (
+    MISSING,
+    OTHER,
+    SEASONS,
+    Category,
+    ColumnEncoding,
+    Date,
+    Ignored,
+    Number,
+    as_numbers,
+    as_years,
+    levels_of,
+)
+
+MOST_LEVELS = 30  # levels of a category that get a coefficient; the others share one
+FEWEST_ROWS = 10  # of a level, to get one
+MOST_TEXTS = 200_000  # different texts beyond which a column is free text, however long it is
+NUMERIC_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
+
+# Parts of one column as pandas Series, from the beginning whenever it is called.
+Parts = Callable[[], Iterator[Any]]
+
+
+def describe(
+    name: str, parts: Parts, *, categorical: bool = False, scaled: bool = True
+) -> ColumnEncoding:
+    """The description that the values of a column ask for.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    parts : callable
+        Gives the column part by part.
+    categorical : bool, default=False
+        Whether its numbers are codes of categories.
+    scaled : bool, default=True
+        Whether numbers are standardised; dates always are.
+    """
+    kind = _kind(parts)
+    if kind is None:
+        return Ignored(name, "it is empty")
+    if kind == "time" and not categorical:
+        return _date(name, parts, None)
+    if kind == "number" and not categorical:
+        return _number(name, parts, scaled)
+    counts, missing = _counted(parts)
+    if len(counts) == 1 and not missing:
+        return Ignored(name, "it has the same value in every row")
+    pattern = None if categorical else date_pattern(name, list(counts))
+    if pattern is not None:
+        return _date(name, parts, pattern)
+    n = counts.total() + missing
+    if not categorical and len(counts) > max(MOST_LEVELS, min(n / 2, MOST_TEXTS)):
+        return Ignored(name, f"nearly every row has a text of its own ({len(counts)} values)")
+    return _category(name, counts, missing)
+
+
+def _kind(parts: Parts) -> str | None:
+    """Whether a column holds times, numbers or texts; None if it is empty."""
+    import pandas as pd
+
+    for part in parts():
+        if not part.isna().all():
+            if pd.api.types.is_datetime64_any_dtype(part.dtype):
+                return "time"
+            return "number" if _is_numeric(part) else "text"
+    return None
+
+
+def _is_numeric(part: Any) -> bool:
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(part.dtype) or part.dtype.kind == "m":
+        return True
+    return part.dtype == object and pd.api.types.infer_dtype(part) in NUMERIC_OBJECTS
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Numbers that come in parts, offered as the one column that a selection works on."""
+
+    parts: Callable[[], Iterator[Floats]]
+
+    def sum_columns(self, fn: Callable[..., Any], *columns: str) -> Any:
+        """Sum of ``fn`` over the parts."""
+        return reduce(plus, self._map(fn, columns))
+
+    def collect(self, fn: Callable[..., Floats], *columns: str) -> Floats:
+        """Values of ``fn``, concatenated over the parts."""
+        return np.concatenate(list(self._map(fn, columns)))
+
+    def _map(self, fn: Callable[..., Any], columns: tuple[str, ...]) -> Iterator[Any]:
+        for x in self.parts():
+            known = x[~np.isnan(x)]
+            column = {"value": known, "weight": np.ones(len(known))}
+            yield fn(*(column[name] for name in columns))
+
+    @property
+    def known(self) -> int:
+        """Number of values that are not missing."""
+        return int(self.sum_columns(len, "value"))
+
+    def median(self) -> float:
+        """Median of what is not missing."""
+        return quantile_over(self, "value", "weight", 0.5)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Numbers of a column: how many, how many missing, up to three different values, moments."""
+
+    n: int
+    missing: int
+    values: tuple[float, ...]
+    mean: float
+    scale: float
+    reach: float  # from the smallest to the largest
+
+    @classmethod
+    def over(cls, stream: Stream, fill: float | None = None) -> "Statistics":
+        """Statistics of a stream; mean and scale with missing values at ``fill`` if given."""
+        from sklearn.preprocessing import StandardScaler
+
+        scaler, n, missing = StandardScaler(), 0, 0
+        values: list[float] = []
+        low, high = np.inf, -np.inf
+        for x in stream.parts():
+            known = x[~np.isnan(x)]
+            n, missing = n + len(x), missing + len(x) - len(known)
+            if len(known):
+                scaler.partial_fit(known[:, None])
+                low, high = min(low, known.min()), max(high, known.max())
+                _add_new(values, known)
+        if fill is not None and missing:
+            scaler.partial_fit([[fill]], sample_weight=[missing])
+        moments = float(scaler.mean_[0]), float(scaler.scale_[0])
+        return cls(n, missing, tuple(sorted(values)), *moments, float(high - low))
+
+
+def _add_new(values: list[float], known: Floats) -> None:
+    """Add values that were not seen before, up to three in all."""
+    new = known
+    while len(values) < 3:
+        new = new[~np.isin(new, values)]
+        if len(new) == 0:
+            return
+        values.append(float(new[0]))
+
+
+def _number(name: str, parts: Parts, scaled: bool) -> ColumnEncoding:
+    """A number, or what is left of one: a single value beside missing ones, or nothing."""
+    stream = Stream(lambda: map(as_numbers, parts()))
+    if not stream.known:
+        return Ignored(name, "it holds no finite number")
+    fill = stream.median()
+    found = Statistics.over(stream, fill)
+    holes = found.missing > 0
+    if len(found.values) == 1:
+        if not holes:
+            return Ignored(name, "it has the same value in every row")
+        word = levels_of(_series(found.values))[0]
+        return _category(name, Counter({word: found.n - found.missing}), found.missing)
+    if not scaled:
+        return Number(name, fill, 0.0, 1.0, holes)
+    if len(found.values) == 2:
+        low, high = found.values
+        return Number(name, fill, low, high - low, holes, two=True)
+    return Number(name, fill, found.mean, found.scale, holes)
+
+
+def _series(values: Any) -> Any:
+    import pandas as pd
+
+    return pd.Series(values)
+
+
+def _date(name: str, parts: Parts, pattern: str | None) -> Date:
+    stream = Stream(lambda: map(partial(as_years, pattern=pattern), parts()))
+    found = Statistics.over(stream)
+    season = found.reach >= SEASONS
+    holes = found.missing > 0
+    return Date(name, pattern, stream.median(), found.mean, found.scale, holes, season)
+
+
+def _counted(parts: Parts) -> tuple[Counter[str], int]:
+    """How often each text occurs, and how many are missing."""
+    counts: Counter[str] = Counter()
+    for part in parts():
+        counts.update(levels_of(part).tolist())
+        if len(counts) > MOST_TEXTS:  # free text: how often each occurs does not matter
+            break
+    return counts, counts.pop(MISSING, 0)
+
+
+def _category(name: str, counts: Counter[str], missing: int) -> Category:
+    """The frequent levels, commonest first; rare ones are one level together.
+
+    Of levels with the same frequency the alphabetically last ones are kept, as scikit-learn's
+    OneHotEncoder does, and the first of those that are kept comes first.
+    """
+    every = Counter(counts)
+    if missing:
+        every[MISSING] = missing
+    fewest = min(FEWEST_ROWS, max(1, every.total() // 20))
+    by_frequency = sorted(sorted(every), key=lambda level: every[level])
+    frequent = [level for level in by_frequency if every[level] >= fewest]
+    if len(frequent) + (len(frequent) < len(every)) > MOST_LEVELS + 1:  # with that of the others
+        frequent = frequent[-MOST_LEVELS:]
+    levels = sorted(frequent, key=lambda level: (-every[level], level))
+    return Category(name, (*levels, *([OTHER] if len(levels) < len(every) else [])))
+
+
+def date_pattern(name: str, texts: list[str]) -> str | None:
+    """The format in which skrub reads these texts as dates; None if they are none."""
+    if not texts or not re.search(r"\d[-/.: ]", texts[0]) or len(texts[0]) < 6:
+        return None
+    try:
+        from skrub import ToDatetime
+    except ImportError:
+        raise ImportError(f"dates as text, in {name!r}, need: pip install skrub") from None
+    reader = ToDatetime()
+    try:
+        reader.fit_transform(_series(texts).rename(name))
+    except ValueError:  # skrub rejects the column
+        return None
+    return reader.format_

@@ -1,0 +1,119 @@
+"""A table taken apart by the roles of its columns, one entry per row."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.exceptions import TableError
+from doublelogit.tables.columns import MISSING, OTHER
+from doublelogit.tables.encoding import TableEncoding
+from doublelogit.tables.labels import code_audited, code_labels, code_weights
+from doublelogit.tables.read import read_table
+from doublelogit.tables.roles import Roles
+from doublelogit.tables.words import as_words
+from doublelogit.thresholds import FEWEST_LABELS
+
+MOST_GROUPS = 12  # more are no table that anyone reads
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features, labels and whatever else was named, one entry per row.
+
+    ``notes`` say how the label column was read. A table remembers its encoded features, so that
+    fit, report and list encode it once.
+    """
+
+    features: Any
+    s: Floats
+    ids: Any
+    weight: Floats | None
+    audited: Floats | None
+    group: Any
+    roles: Roles
+    notes: tuple[str, ...]
+    _encoded: dict[int, tuple[TableEncoding, Any]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_frame(cls, frame: Any, roles: Roles | str) -> "Table":
+        """A file or frame by the roles of its columns; an error names the first that is wrong."""
+        if isinstance(frame, Table):
+            return frame
+        frame, roles = read_table(frame), Roles.from_any(roles)
+        columns = list(frame.columns)
+        roles.check(columns)
+        features = frame[roles.feature_columns(columns)]
+        s, coding = code_labels(frame[roles.label], roles.positive)
+        return cls(
+            features=features,
+            s=s,
+            ids=row_ids(frame, roles.id),
+            weight=None if roles.weight is None else code_weights(frame[roles.weight]),
+            audited=None if roles.audited is None else code_audited(frame[roles.audited]),
+            group=None if roles.by is None else row_groups(frame[roles.by]),
+            roles=replace(roles, positive=coding.positive),
+            notes=(*coding.notes, *_id_notes(frame, roles.id)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.s)
+
+    def encoded(self, encoding: TableEncoding) -> Any:
+        """The features as numbers, computed once for each encoding."""
+        key = id(encoding)
+        if key not in self._encoded:
+            self._encoded[key] = (encoding, encoding.encode(self.features)[0])
+        return self._encoded[key][1]
+
+    @property
+    def row_weight(self) -> Floats:
+        """Number of times each row counts."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def unlabelled(self) -> Any:
+        """Rows that may be hidden positives: without a label, and not audited."""
+        unknown = self.s == 0
+        return unknown if self.audited is None else unknown & np.isnan(self.audited)
+
+    def check_enough(self) -> None:
+        """Refuse what no method can learn from."""
+        labelled = int(self.s.sum())
+        if labelled < FEWEST_LABELS:
+            raise TableError(
+                f"at least {FEWEST_LABELS} rows must be labelled to fit anything; got {labelled}. "
+                "Collect more labels."
+            )
+
+
+def row_ids(frame: Any, name: str | None) -> Any:
+    """The ids, or the numbers of the rows from 1."""
+    if name is None or name not in frame.columns:
+        return np.array([str(i + 1) for i in range(len(frame))], dtype=object)
+    return as_words(frame[name])
+
+
+def row_groups(column: Any) -> Any:
+    """The group of each row as text; many numbers are cut at their quartiles."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.nunique() > MOST_GROUPS:
+        column = pd.qcut(column, 4, duplicates="drop").astype(str).where(column.notna())
+    words = as_words(column)
+    words[words == ""] = MISSING
+    values, times = np.unique(words, return_counts=True)
+    if len(values) > MOST_GROUPS:
+        keep = values[np.argsort(-times, kind="stable")[: MOST_GROUPS - 1]]
+        words[~np.isin(words, keep)] = OTHER
+    return words
+
+
+def _id_notes(frame: Any, name: str | None) -> list[str]:
+    if name is None:
+        return []
+    repeated = int(frame[name].duplicated().sum())
+    if not repeated:
+        return []
+    return [f"{repeated} rows repeat an id of another row of {name!r}; rows count as independent."]

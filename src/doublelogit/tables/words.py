@@ -1,0 +1,43 @@
+"""Values of a column as text, and a list of texts for a message."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def as_words(column: Any) -> Any:
+    """Values of a column as text: 1.0 and True are "1", a missing value is "".
+
+    What a value is called depends on the value alone, not on what else the column holds.
+    """
+    missing = column.isna().to_numpy()
+    words = [
+        "" if gone else _word(value) for value, gone in zip(column.tolist(), missing, strict=True)
+    ]
+    return np.array(words, dtype=object)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool | int | np.bool_ | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value).strip()
+
+
+def quoted(values: Sequence[str], most: int = 6) -> str:
+    """The first values in quotes, long ones cut, and how many more there are."""
+    shown = ", ".join(repr(shortened(v, 40)) for v in values[:most])
+    rest = f" and {len(values) - most} more" if len(values) > most else ""
+    return (shown + rest) or "nothing"
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text cut to a length."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def short(x: float) -> str:
+    """A number in a few digits."""
+    return f"{x:.4g}"

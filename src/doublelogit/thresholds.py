@@ -1,0 +1,37 @@
+"""The thresholds at which a number becomes a finding: one home, each with its reason."""
+
+# Prevalence
+WIDE_INTERVAL = 0.2  # an interval of the prevalence that is no answer
+UNDETERMINED = 0.5  # a 90% credible interval of the prevalence that says next to nothing
+# Beyond this standard error of logit(prevalence) the ridge bends before the Wald interval ends: in
+# designs where that covers as it should it is below .15, in the others above (make coverage).
+WEAK_LOGIT_ERROR = 0.25
+BENT_RIDGE = 1.5  # profile interval over Wald interval that shows a ridge which bends
+TORN = 0.5  # weight that depends on how much a misfit of the class may look like bias
+
+# Class and labelling
+CLEAR_LOG_LIKELIHOOD = 2.0  # a swapped optimum this much worse is no rival
+CLEAR_LOG_EVIDENCE = 2.0
+# In one of a thousand samples the weaker model looks stronger by this many standard errors.
+CLEAR_STANDARD_ERRORS = 3.0
+
+# Labelling
+RARE_PROPENSITY = 0.05  # below it the data say next to nothing of a positive
+MANY_RARE = 0.1  # share of the expected positives with a rare propensity that needs attention
+SCAR_LEVEL = 0.05  # of tests of labelling at random
+CALIBRATION_GAP = 0.02  # mean distance of s(x) from the labelled share that needs attention
+
+# Likelihood
+FITS_UNITS = 2.0  # log-likelihood units within which a value is said to fit
+SAME_OPTIMUM = 0.01  # log-likelihood units
+FLAT = 1e-4  # eigenvalue of the information, relative to the largest
+
+# Tables
+LARGE_SAMPLE = 20_000  # rows above which nothing is drawn again and again
+FEW_LABELS = 10  # labelled rows per coefficient below which estimates rest on the penalty
+FEWEST_LABELS = 10  # labelled rows without which nothing is fitted
+MANY_MISSING = 0.3  # share of missing values worth a word
+
+# Methods
+DISAGREEMENT = 0.1  # difference of prevalences that are no longer one answer
+CLEARLY_BETTER = 2.0  # standard errors by which another method must be better to be recommended

@@ -1,0 +1,79 @@
+"""Numbers as people read them, and parameters as a command line writes them."""
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Interval(Protocol):
+    """An estimate with the ends of its interval; None where the method has none."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{share:.1%}"
+
+
+def between(answer: Interval) -> str:
+    """The ends of an interval."""
+    if answer.low is None or answer.high is None:
+        return "no interval"
+    return f"{percent(answer.low)} to {percent(answer.high)}"
+
+
+def interval(answer: Interval) -> str:
+    """The interval of an estimate in words."""
+    return "no interval" if answer.low is None else f"95% interval {between(answer)}"
+
+
+def p_value(p: float) -> str:
+    """A p-value, never as zero."""
+    return f"p = {p:.3g}" if p >= 1e-6 else "p < 0.000001"
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun in the right form."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """The first names of a list, and how many more there are."""
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+# Parameters of the library that the command line offers as options.
+OPTIONS = {
+    name: "--" + name.replace("_", "-")
+    for name in (
+        "audited",
+        "by",
+        "categorical",
+        "features",
+        "id",
+        "ignore",
+        "label",
+        "method",
+        "outcome_features",
+        "positive",
+        "propensity_features",
+        "weight",
+    )
+} | {"audited_y": "--audited", "sample_weight": "--weight"}
+
+
+def as_options(text: str) -> str:
+    """A sentence for a terminal: `propensity_features` is --propensity-features."""
+    return re.sub(r"`(\w+)`", lambda match: OPTIONS.get(match[1], match[1]), text)
+
+
+def as_parameters(text: str) -> str:
+    """A sentence for Python: `propensity_features` is propensity_features."""
+    return re.sub(r"`(\w+)`", r"\1", text)
