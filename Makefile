@@ -7,7 +7,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report data clean
 
@@ -32,11 +32,12 @@ contract: $(VENV)/.dev  ## Imports go down only
 test-src: $(VENV)/.dev  ## Tests against the source tree
 	$(PYTEST) -m "not slow" tests src
 
-test-wheel: $(VENV)/.dev  ## Tests against the built wheel
+test-wheel: $(VENV)/.dev  ## The built wheel: byte for byte the source, and it works where it is installed
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m pip wheel -q --no-deps -w build/wheel .
 	$(BIN)/python -m pip install -q --no-deps --target build/wheel/site build/wheel/*.whl
-	PYTHONPATH=build/wheel/site DOUBLELOGIT_FROM=build/wheel/site $(PYTEST) -m "not slow" tests
+	$(BIN)/python tools/check_wheel.py build/wheel
+	PYTHONPATH=build/wheel/site DOUBLELOGIT_FROM=build/wheel/site $(PYTEST) -m "wheel" tests
 
 docs: $(VENV)/.dev  ## The documentation as a site, warnings as errors; in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict

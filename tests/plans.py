@@ -1,5 +1,7 @@
 """A small plan of experiments: tests add repetitions and a method of their own."""
 
+from doublelogit.experiments import Store, load_plan, run
+
 SMALL_PLAN = """
 name = "small"
 seed = 1
@@ -27,3 +29,8 @@ given = "class"
 name = "NAIVE"
 estimator = "doublelogit:NaiveClassifier"
 """
+
+
+def run_quick(plan, directory):
+    """Run a plan in its mode "quick": what processes that are killed are doing."""
+    run(load_plan(plan), "quick", Store(directory))

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from importlib import import_module
 
 import dask
 import dask.array as da
@@ -48,7 +49,7 @@ METHODS = {
     "LBE": lambda: LBEClassifier(max_iter=10),
     "JOINT": lambda: JointClassifier(**APART, n_starts=1, tol=1e-12),
     "AVERAGED": lambda: AveragedClassifier(),
-    "AVERAGED, told": lambda: AveragedClassifier(**APART),
+    "AVERAGED, named": lambda: AveragedClassifier(**APART),
     "AVERAGED, SCAR": lambda: AveragedClassifier(propensity_features=[]),
     "JOINT, centred": lambda: JointClassifier(outcome_features=["a", "far"], n_starts=1, tol=1e-12),
 }
@@ -77,8 +78,7 @@ class Inputs:
         if engine == "dask array":
             X = da.from_array(X.to_numpy(), chunks=(800, 2))
             model = name_free(model, self.columns)
-            told = (da.from_array(frame[c].to_numpy(), chunks=1000) for c in ("s", "weight"))
-            s, weight = told
+            s, weight = (da.from_array(frame[c].to_numpy(), chunks=1000) for c in ("s", "weight"))
             return model.fit(X, s, sample_weight=weight, audited_y=audited)
         if engine == "dask frame":
             lazy = dd.from_pandas(frame, npartitions=3)
@@ -106,19 +106,31 @@ def in_memory():
     return {}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def coarse(monkeypatch):
+    """AVERAGED evaluates two cells and cuts none: the same sums over rows, in fewer passes."""
+    exploration = import_module("doublelogit.methods.exploration")
+    for name, value in {"CELLS": 2, "HEAVY": 1.1, "EDGE": 1.1}.items():
+        monkeypatch.setattr(exploration, name, value)
+
+
+@pytest.fixture(scope="session")
 def two_workers():
     """A cluster of two processes; whoever connects to it has lazy inputs computed there."""
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 
+one_cluster = pytest.mark.xdist_group("one cluster")  # started once, by whoever tests it
+
+
+@one_cluster
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "engine", ["dask frame", pytest.param("parquet on workers", marks=pytest.mark.slow)]
 )
 def test_two_worker_processes_have_the_answer_of_memory(
-    method, engine, table, in_memory, two_workers
+    method, engine, table, in_memory, two_workers, coarse
 ):
     with Client(two_workers):
         compare(method, engine, table, in_memory)
@@ -126,8 +138,13 @@ def test_two_worker_processes_have_the_answer_of_memory(
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_method_has_the_answer_of_memory(method, engine, table, in_memory):
+def test_every_method_has_the_answer_of_memory(method, engine, table, in_memory, coarse):
     compare(method, engine, table, in_memory)
+
+
+@pytest.mark.parametrize("method", ["AVERAGED", "AVERAGED, named"])
+def test_a_search_goes_the_same_way_on_every_engine(method, table):
+    compare(method, "dask frame", table, {})
 
 
 def compare(method, engine, table, in_memory):
@@ -154,7 +171,7 @@ def fitted(table):
     return model.fit(X, s, sample_weight=frame["weight"], audited_y=frame["truth"])
 
 
-def told(table, engine):
+def given_rows(table, engine):
     """Arguments of infer."""
     frame, folder = table
     inputs = Inputs(frame, folder, FEATURES)
@@ -172,7 +189,7 @@ def test_inference_has_the_answer_of_memory(engine, kind, table, fitted):
     options = {"groups": np.arange(3000) % 50} if kind == "cluster" else {"cov_type": kind}
     results = []
     for where in ("memory", engine):
-        args, named = told(table, where)
+        args, named = given_rows(table, where)
         result = infer(fitted, *args, **named, **options)
         shares = [result.prevalence(), result.label_frequency(), result.hidden()]
         shares += result.prevalence(by=groups).values()
@@ -184,7 +201,7 @@ def test_inference_has_the_answer_of_memory(engine, kind, table, fitted):
 
 
 def test_a_diagnosis_reads_a_scan(table, fitted):
-    args, _ = told(table, "parquet")
+    args, _ = given_rows(table, "parquet")
     found = infer(fitted, *args).diagnose(n_starts=2)
     assert len(found.rows.label) == 3000
     assert not found.rows.separated
@@ -267,7 +284,7 @@ class TestRefusals:
             TwoModelsClassifier(outcome=LogisticRegression()).fit(scan)
 
     def test_the_bootstrap_and_tests_of_scar_need_memory(self, table, fitted):
-        args, _ = told(table, "parquet")
+        args, _ = given_rows(table, "parquet")
         with pytest.raises(ValueError, match="rows that are in memory; got ParquetScan"):
             infer(fitted, *args).prevalence(method="bootstrap")
         with pytest.raises(ValueError, match="rows that are in memory; got ParquetScan"):
@@ -323,12 +340,10 @@ def test_quantiles_by_selection_are_those_by_sorting(values, q):
         assert selection.quantile_over(rows, column, weight, q) == wanted
 
 
-def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table):
+@one_cluster
+def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table, two_workers):
     frame, folder = table
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    with Client(two_workers) as client:
         scan = scan_parquet(folder, Roles("s", features=FEATURES), distributed=True)
         wanted = TwoModelsClassifier(tol=0, max_iter=6).fit(scan)
         pids = client.run(os.getpid)
@@ -340,6 +355,8 @@ def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table):
 
         got = Killing(tol=0, max_iter=6).fit(scan)
         assert set(client.run(os.getpid).values()) != set(pids.values())
-    np.testing.assert_array_equal(got.coef_, wanted.coef_)
+    # last digits may differ: a partition that moved lies at another address, and the vector units
+    # take other elements together
+    np.testing.assert_allclose(got.coef_, wanted.coef_, rtol=1e-12)
     in_memory = TwoModelsClassifier(tol=0, max_iter=6).fit(frame[FEATURES], frame["s"])
     np.testing.assert_allclose(got.coef_, in_memory.coef_, rtol=1e-8)

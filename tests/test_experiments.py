@@ -1,15 +1,14 @@
 """Plans, runs and the store: the same numbers however they were run, nothing lost when killed."""
 
 import json
-import subprocess
-import sys
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from plans import SMALL_PLAN
+from plans import SMALL_PLAN, run_quick
 
 from doublelogit.experiments import Store, load_plan, run
 from doublelogit.experiments.run import pending
@@ -87,22 +86,22 @@ def test_a_subset_gives_the_same_numbers_as_the_whole(plan, complete, tmp_path):
 
 def test_killed_ten_times_and_resumed_it_gives_the_same_bytes(plan, complete, tmp_path):
     plan_path, directory = tmp_path / "plan.toml", tmp_path / "killed"
-    script = (
-        "from doublelogit.experiments import *; "
-        f"run(load_plan({str(plan_path)!r}), 'quick', Store({str(directory)!r}))"
-    )
+    forks = get_context("forkserver")  # which has imported everything before it is asked
+    forks.set_forkserver_preload(["doublelogit.experiments", "doublelogit.estimators.naive"])
     rng = np.random.default_rng(0)
     interrupted = 0
     for _ in range(10):
         before = len(Store(directory).frame())
-        process = subprocess.Popen([sys.executable, "-c", script])
-        while process.poll() is None and len(Store(directory).frame()) == before:
+        process = forks.Process(target=run_quick, args=(plan_path, directory))
+        process.start()
+        while process.is_alive() and len(Store(directory).frame()) == before:
             time.sleep(0.01)
         time.sleep(rng.uniform(0, 0.05))
         process.kill()  # SIGKILL: no chance to clean up
-        interrupted += process.wait() != 0
+        process.join()
+        interrupted += process.exitcode != 0
     assert interrupted >= 5
-    subprocess.run([sys.executable, "-c", script], check=True)
+    run_quick(plan_path, directory)
     assert not pending(plan, "quick", Store(directory))
     assert numbers(Store(directory)) == numbers(complete)
 

@@ -131,15 +131,28 @@ def test_units_and_origin_of_features_move_only_what_they_should(identified):
     np.testing.assert_allclose(back @ plain.covariance @ back.T, far.covariance, rtol=1e-3)
 
 
-@pytest.mark.parametrize("what", ["prevalence", "label_frequency"])
-def test_the_delta_method_agrees_with_the_bootstrap(identified, what):
+def test_the_delta_method_agrees_with_the_bootstrap(identified):
     model, X, s, _ = identified
     result = infer(model, X, s)
-    delta = getattr(result, what)()
-    boot = getattr(result, what)(method="bootstrap", n_resamples=200)
-    assert delta.se == pytest.approx(boot.se, rel=0.2)
-    assert delta.low == pytest.approx(boot.low, abs=0.3 * (delta.high - delta.low))
-    assert delta.high == pytest.approx(boot.high, abs=0.3 * (delta.high - delta.low))
+
+    def both(refitted, weight):
+        again = infer(refitted, X, s, sample_weight=weight)
+        return np.array([again.prevalence().value, again.label_frequency().value])
+
+    draws = bootstrap(model, X, s, both, n_resamples=120)
+    for delta, drawn in zip((result.prevalence(), result.label_frequency()), draws.T, strict=True):
+        width, ends = delta.high - delta.low, np.quantile(drawn, [0.025, 0.975])
+        assert delta.se == pytest.approx(drawn.std(ddof=1), rel=0.2)
+        assert (delta.low, delta.high) == pytest.approx(ends, abs=0.3 * width)
+
+
+def test_bootstrap_intervals_are_percentiles_of_the_draws(identified):
+    model, X, s, _ = identified
+    result = infer(model, X, s)
+    found = result.prevalence(method="bootstrap", n_resamples=12, level=0.5)
+    assert found.method == "bootstrap"
+    assert found.low < found.high
+    assert found.value == pytest.approx(result.prevalence().value)
 
 
 def test_the_bootstrap_does_not_depend_on_the_number_of_workers(identified):

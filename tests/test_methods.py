@@ -189,10 +189,9 @@ def observed_loss(problem, fit):
     return problem.likelihood.value_grad(theta)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("l2", [0.0, 1.0])
+@pytest.mark.parametrize(("seed", "l2"), [(0, 0.0), (1, 1.0), (2, 1.0)])
 def test_joint_em_and_lbe_meet_from_the_same_start(double_logistic_sample, seed, l2):
-    sample = double_logistic_sample(n=2000, seed=seed)
+    sample = double_logistic_sample(n=800, seed=seed)
     problem = sample.problem(l2)
     begin = start(problem, "naive")
     fits = {
