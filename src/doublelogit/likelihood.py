@@ -151,7 +151,7 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
 def noisy_double_logistic(
     s: Floats, known: Floats, a: Floats, b: Floats, false_rate: float
 ) -> PairLoss:
-    """The same where negatives are labelled too, with a chance: no label is certain.
+    """Log-loss of a row where negatives may be labelled too, so that no label is certain.
 
     ``-log(y P(S=s | Y=1) + (1-y) P(S=s | Y=0))``; t is the share of the first term, and missing
     information is t(1-t) times the outer product of (1, s - e).

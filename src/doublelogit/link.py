@@ -3,8 +3,8 @@
 With P = p(a) the logit of P is a function z(a) of the predictor, so every formula in logits holds
 after it, and derivatives follow by the chain rule. For the logistic p itself z(a) = a.
 
-Theorem 5 of the paper gives conditions on p under which the parameters stay identified up to an
-exchange; the probit satisfies them.
+Theorem 5 of the paper gives conditions on p under which the parameters stay identified up to a
+swap; the probit satisfies them.
 """
 
 from collections.abc import Callable

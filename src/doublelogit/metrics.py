@@ -142,7 +142,7 @@ def ipw_roc_auc(
     sample_weight: ArrayLike | None = None,
     floor: float = FLOOR,
 ) -> float:
-    """Chance that a positive is ranked above a negative.
+    """Probability that a positive is ranked above a negative.
 
     Positives against all rows is what can be observed, A; as a share pi of all rows is positive,
     A = pi/2 + (1 - pi) AUC.
@@ -170,7 +170,7 @@ def ipw_lee_liu(
 
 
 class Calibration(NamedTuple):
-    """Bins of equal size: mean chance predicted, share labelled, rows; and the mean gap."""
+    """Bins of equal size: mean probability predicted, labelled share, rows; and the mean gap."""
 
     predicted: Floats
     observed: Floats
@@ -179,7 +179,7 @@ class Calibration(NamedTuple):
 
 
 def label_calibration(s: ArrayLike, s_x: ArrayLike, n_bins: int = 10) -> Calibration:
-    """How far the chance of a label s(x) is from the share of labelled rows, bin by bin.
+    """Calibration of the probability of a label s(x): its distance from the labelled share by bin.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def simulate_labels(
     ignore: tuple[str, ...] = (),
     random_state: int = 0,
 ) -> Simulated:
-    """Label some of the positives of a table, with a chance that depends on its columns.
+    """Label some of the positives of a table, with a probability that depends on its columns.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def simulate_labels(
     drivers : tuple of str, default=()
         Columns that labelling depends on; none is labelling at random.
     strength : float, default=1.0
-        Standard deviation of the logit of the chance of a label.
+        Standard deviation of the logit of the propensity.
     label_frequency : float, default=0.5
         Share of the positives that get a label, on average.
     label : str, default="label"
@@ -125,7 +125,7 @@ def evaluate(
     propensity_features: tuple[str, ...] | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> list[Score]:
-    """Every method beside the truth and the oracle, which is told every class."""
+    """Every method compared with the truth and with the oracle, which knows every class."""
     X, y = simulated.X, simulated.y
     oracle = LogisticRegression(C=1.0, tol=1e-6, solver="newton-cholesky")
     start = time.perf_counter()

@@ -160,7 +160,7 @@ class TableClassifier(BaseEstimator):
             {
                 "rank": ranked.rank,
                 "id": str(ids[ranked.row]),
-                "probability": ranked.chance,
+                "probability": ranked.probability,
                 "reasons": "; ".join(f"{r['feature']} = {r['value']}" for r in ranked.reasons),
             }
             for ranked in rank_hidden(rows, cut.length)

@@ -91,7 +91,7 @@ Text = str | None
 
 @dataclass(frozen=True)
 class Common:
-    """What every command on a table may be told of it."""
+    """Options that every command on a table shares."""
 
     label: Annotated[Text, _column("--label", "Column that tells labelled rows.")] = None
     positive: Annotated[Text, _column("--positive", "Its value that means labelled.")] = None

@@ -1,7 +1,7 @@
-"""A table as people have them: ids, words, holes, and labels that are biased in a known way.
+"""A table as people have them: ids, categories, missing values, labels with a known bias.
 
-It is the bundled census table (``adult``) with its words put back together. The class, an income
-above $50,000, is known; who of them is "on record" is drawn by a mechanism that is known too.
+It is the bundled census table (``adult``) with its categories put back together. The class, an
+income above $50,000, is known; who is "on record" is drawn by a mechanism that is known too.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ FIRST = {
     "sex": "Female",
 }
 NUMBERS = ("age", "capital_gain", "capital_loss", "hours_per_week")
-HOLES = 0.06  # share of hours that were not asked for
+MISSING = 0.06  # share of hours that were not asked for
 DRIVERS = ("workclass", "age")  # of the labelling
 
 
@@ -44,9 +44,9 @@ def load_census(n_rows: int = 6000, *, random_state: int = 0) -> Bunch:
     -------
     data : Bunch
         ``frame``, a pandas DataFrame with the columns person (an id), the features, and
-        on_record (yes or empty); ``target``, the true class, and ``propensity``, the true chance
-        of a positive to be on record, which a user would not have; ``drivers``, the columns that
-        labelling depends on.
+        on_record (yes or empty); ``target``, the true class, and ``propensity``, the true
+        probability that a positive is on record, which a user would not have; ``drivers``, the
+        columns that labelling depends on.
 
     Examples
     --------
@@ -70,14 +70,14 @@ def load_census(n_rows: int = 6000, *, random_state: int = 0) -> Bunch:
     frame.loc[jobless, "occupation"] = None  # that indicator was redundant, so it was left out
     e_x = census_propensity(frame)
     s = draw(y, e_x, rng)
-    frame.loc[rng.random(n_rows) < HOLES, "hours_per_week"] = None
+    frame.loc[rng.random(n_rows) < MISSING, "hours_per_week"] = None
     frame.insert(0, "person", [f"P{i + 1:05d}" for i in range(n_rows)])
     frame["on_record"] = pd.Series("yes", index=frame.index).where(s == 1)
     return Bunch(frame=frame, target=y, propensity=e_x, drivers=DRIVERS)
 
 
 def census_propensity(frame: Any) -> Floats:
-    """Chance of a positive to be on record: less for the self-employed, and with age."""
+    """Probability that a positive is on record: less for the self-employed, and with age."""
     own_boss = frame["workclass"].isin(["Self-emp-inc", "Self-emp-not-inc"]).to_numpy()
     age = frame["age"].to_numpy(dtype=float)
     return np.asarray(expit(0.7 - 2.0 * own_boss - 0.05 * (age - 43)))

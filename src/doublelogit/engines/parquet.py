@@ -180,7 +180,7 @@ def _cut(columns: tuple[Column, ...], b: slice) -> Iterator[Floats]:
 
 
 def read_ahead(blocks: Iterator[T]) -> Iterator[T]:
-    """The same blocks, the next ones made by a thread while the last one is in use."""
+    """Blocks made by a thread ahead of their use."""
     with ThreadPoolExecutor(1) as reader:
         coming = deque(reader.submit(next, blocks, None) for _ in range(AHEAD))
         while (block := coming.popleft().result()) is not None:

@@ -44,11 +44,11 @@ class ParquetScan:
     encoding: TableEncoding | None = None
 
     def with_roles(self, roles: Roles) -> "ParquetScan":
-        """The same files, their columns with these roles."""
+        """These files, their columns with other roles."""
         return replace(self, roles=roles)
 
     def encoded_by(self, encoding: TableEncoding) -> "ParquetScan":
-        """The same files, their columns encoded in a known way."""
+        """These files, their columns encoded in a known way."""
         return replace(self, encoding=encoding)
 
     def learned_encoding(self, *, scaled: bool) -> TableEncoding:
@@ -209,7 +209,7 @@ class ParquetScan:
         )
 
     def _coded(self, coding: LabelCoding) -> "ParquetScan":
-        """The same scan on a worker, which need not look at all labels again."""
+        """The scan as a worker has it, which need not look at all labels again."""
         twin = replace(self)
         vars(twin)["coding"] = coding
         return twin

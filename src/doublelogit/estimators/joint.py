@@ -22,7 +22,7 @@ KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 class JointClassifier(AbstractPUClassifier):
     """JOINT: maximum likelihood of outcome and propensity together.
 
-    The likelihood of the labels does not change when the two models change places. Named
+    The likelihood of the labels does not change when the two models swap places. Named
     features or audited rows tell them apart; otherwise the stronger model is taken for the
     outcome, and an :class:`~doublelogit.exceptions.OrientationWarning` says so if their
     strengths are close. See ``orientation`` and ``orientation_``.
@@ -56,7 +56,7 @@ class JointClassifier(AbstractPUClassifier):
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
         its standard deviation. One of them at most; it enters the likelihood.
     false_label_rate : float, default=0.0
-        Chance of a negative to be labelled. 0: labelled rows are surely positive.
+        Probability that a negative is labelled. 0: labelled rows are surely positive.
     C, propensity_C : float, default=1.0
         Inverse strength of the L2 penalty on the slopes, on the sum of the losses as in
         scikit-learn; ``np.inf`` for none.
@@ -88,8 +88,12 @@ class JointClassifier(AbstractPUClassifier):
     trace_ : ndarray
         Penalised mean negative log-likelihood of the labels along the way.
     orientation_ : Orientation
-        Which rule told the outcome from the propensity (``rule``), how clearly (``gap`` in
-        ``unit``, ``clear``), and the exchanged solution; see also :meth:`swapped`.
+        Which rule told class and labelling apart (``rule``) and how clearly (``gap`` in ``unit``,
+        ``clear``); see also :meth:`swapped`.
+    model_ : LinearPair
+        Both fitted models.
+    findings_ : tuple of Finding
+        What a user must know of the fit.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -187,7 +191,7 @@ class JointClassifier(AbstractPUClassifier):
 
     def _check_orientation(self, problem: Problem) -> None:
         same_terms = problem.outcome is problem.propensity
-        told = {
+        needs = {
             "features": (not same_terms, "propensity_features or outcome_features to be named"),
             "audit": (problem.audited, "audited_y with the class of some unlabelled rows"),
             "norm": (
@@ -202,6 +206,6 @@ class JointClassifier(AbstractPUClassifier):
                 "prevalence, label_frequency, false_label_rate and link='probit' need "
                 "solver='newton'; got 'mm'."
             )
-        possible, need = told.get(self.orientation, (True, ""))
+        possible, need = needs.get(self.orientation, (True, ""))
         if not possible:
             raise ValueError(f"orientation={self.orientation!r} needs {need}.")

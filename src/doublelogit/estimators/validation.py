@@ -81,7 +81,7 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
 def row_columns(
     classes: NDArray[Any], certain: bool, y: Any, sample_weight: Any, audited_y: Any
 ) -> tuple[Floats, Floats, Floats]:
-    """Label, known class and weight of some rows, from what was told of them."""
+    """Label, known class and weight of some rows, from what was observed of them."""
     if y is None:
         raise ValueError("labels are needed; got None. Pass y, or name scan_parquet(..., label=).")
     y = np.asarray(y)
@@ -243,13 +243,13 @@ def _mean_and_sd(name: str, given: Any) -> tuple[float, float]:
 
 
 def separated(rows: Rows, link: Link, models: list[Floats]) -> bool:
-    """Whether the fitted chance of a label is larger on every labelled row than elsewhere."""
+    """Whether the fitted s(x) is larger on every labelled row than on any other."""
     ends = rows.sum_rows(partial(_nearest, link, models), rows.s, rows.weight)
     return bool(ends.low > ends.high)
 
 
 def _nearest(link: Link, models: list[Floats], X: Matrix, s: Floats, weight: Floats) -> Extremes:
-    """The least log-chance of a label of labelled rows, and the largest of the others."""
+    """The least log s(x) of labelled rows, and the largest of the others."""
     log_s = np.sum([log_expit(to_logit(link, predictor(X, coef))) for coef in models], axis=0)
     labelled, others = log_s[(weight > 0) & (s == 1)], log_s[(weight > 0) & (s == 0)]
     low, high = labelled.min(initial=np.inf), others.max(initial=-np.inf)

@@ -116,7 +116,7 @@ def parameters(draw: Draw, method: PlanMethod, oracle: PlanMethod) -> str:
 
 @cache
 def versions() -> str:
-    """Of the packages that numbers depend on."""
+    """Versions of the packages that numbers depend on."""
     names = ("doublelogit", "numpy", "scipy", "scikit-learn")
     return ", ".join(f"{name} {version(name)}" for name in names)
 

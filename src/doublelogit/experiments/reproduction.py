@@ -59,7 +59,7 @@ class Request:
         part = whole.shortened(every_dataset=bool(names)) if quick else whole
         default = f"reproduce-{whole.name}" + ("-quick" if quick else "")
         request = cls(part, mode or part.modes[0], names, repetitions, out or Path(default))
-        part.draws(request.mode, names, repetitions)  # a wrong name is told before any work
+        part.draws(request.mode, names, repetitions)  # a wrong name is an error before any work
         return request
 
 

@@ -59,7 +59,7 @@ def run(
     dask : str, optional
         Address of a Dask scheduler, to run there instead.
     progress : callable (done, total, rows), optional
-        Told after every draw.
+        Called after every draw.
     """
     tasks = pending(plan, mode, store, datasets, repetitions)
     results = _on_dask(tasks, dask) if dask else _on_this_machine(tasks, jobs)

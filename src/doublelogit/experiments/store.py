@@ -34,7 +34,7 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator["Store"]:
-        """Hold the store for one run: another that wants it is told so."""
+        """Hold the store for one run; another that wants it gets an error."""
         with (self.directory / ".lock").open("w") as file:
             try:
                 _lock(file)
@@ -75,7 +75,7 @@ class Store:
         with partial.open("rb") as file:
             os.fsync(file.fileno())  # before the segments go
         partial.replace(self.table)
-        for path in segments:  # only now: a kill in between leaves duplicates, not holes
+        for path in segments:  # only now: a kill in between leaves duplicates, not gaps
             path.unlink()
 
     def _segments(self) -> list[Path]:

@@ -169,7 +169,7 @@ def _numbers(summary: pd.DataFrame, cells: pd.DataFrame, plan: Plan) -> pd.DataF
 
 
 def _gain(cells: pd.DataFrame, line: Any, peers: list[str]) -> tuple[float, float, float]:
-    """Of a method beyond the paper's over the best of those, with its interval."""
+    """Gain of a method beyond the paper's over the best of the paper's, with its interval."""
     if line.method in peers:
         return np.nan, np.nan, np.nan
     return gain(cells[cells["dataset"] == line.dataset], line.method, line.winner)

@@ -97,7 +97,7 @@ class PosteriorMixture:
         """Mean over the components of y(x) at each mode.
 
         What is uncertain within a component widens intervals but is not averaged: it would draw
-        every probability towards one half, as no fit that is told the classes does.
+        every probability towards one half, as no fit that knows the classes does.
         """
         return np.asarray(expit(self.outcome_model.predictor(X)) @ self.weight)
 

@@ -72,10 +72,10 @@ def _succeeded(draws: list[Floats | Exception]) -> list[Floats]:
     failed = [draw for draw in draws if isinstance(draw, Exception)]
     found = [draw for draw in draws if not isinstance(draw, Exception)]
     if failed:
-        told = f"{len(failed)} of {len(draws)} resamples could not be fitted: {failed[0]}"
+        said = f"{len(failed)} of {len(draws)} resamples could not be fitted: {failed[0]}"
         if len(failed) > TOLERATED * len(draws):
-            raise ValueError(told)
-        warnings.warn(f"{told} They were left out.", BootstrapWarning, stacklevel=3)
+            raise ValueError(said)
+        warnings.warn(f"{said} They were left out.", BootstrapWarning, stacklevel=3)
     return found
 
 

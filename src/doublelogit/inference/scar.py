@@ -329,7 +329,7 @@ def _kl(X: Floats) -> Statistic:
 
 
 def _klcov(X: Floats) -> Statistic:
-    """The same with full covariances."""
+    """Divergence of Gaussians with full covariances, the drawn rows' from the stratum's."""
     p = X.shape[1]
     mean, cov = X.mean(axis=0), np.atleast_2d(np.cov(X.T)) + 1e-3 * np.eye(p)
     inverse, log_det = np.linalg.inv(cov), np.linalg.slogdet(cov)[1]

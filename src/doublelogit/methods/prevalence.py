@@ -3,7 +3,7 @@
     pi = mean y(x)                   P(Y=1)
     c  = mean y(x) e(x) / pi         P(S=1 | Y=1)
 
-Of all rows a share mean S = c pi + r (1 - pi) is labelled, r the chance of a negative to be
+A share mean S = c pi + r (1 - pi) of all rows is labelled, r the probability that a negative is
 labelled: given a sample, the prevalence tells the label frequency and the other way round.
 """
 

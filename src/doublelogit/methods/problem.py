@@ -22,8 +22,8 @@ class Problem:
 
     ``outcome`` and ``propensity`` default to all columns; penalties are ``l2/2 |w|^2`` on the
     sum of the losses; ``beliefs`` are what is known of the prevalence from elsewhere,
-    ``link`` the response function of both models, ``false_label_rate`` the chance of a
-    negative to be labelled, ``shift`` what was subtracted from the features.
+    ``link`` the response function of both models, ``false_label_rate`` the probability
+    that a negative is labelled, ``shift`` what was subtracted from the features.
     """
 
     rows: Rows
@@ -91,14 +91,14 @@ class Problem:
 
     @property
     def symmetric(self) -> bool:
-        """Whether beta and gamma could change places unnoticed.
+        """Whether beta and gamma could swap places unnoticed.
 
         They cannot if their terms or penalties differ, an audited row tells them apart,
         something is known of the prevalence, or negatives are labelled too.
         """
         same = self.outcome is self.propensity and self.l2 == self.propensity_l2
-        told = self.audited or self.beliefs or self.false_label_rate > 0
-        return bool(same and not told)
+        known = self.audited or self.beliefs or self.false_label_rate > 0
+        return bool(same and not known)
 
     @cached_property
     def centre(self) -> Floats:

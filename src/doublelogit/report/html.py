@@ -23,7 +23,7 @@ def render(summary: dict[str, Any]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    # who came by the command line is told its options
+    # who came by the command line sees its options
     said = as_options if summary["command"] else as_parameters
     environment.filters.update(
         percent=_percent, number=_number, ratio=_ratio, pvalue=_pvalue, said=said

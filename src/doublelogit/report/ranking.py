@@ -22,7 +22,7 @@ class Ranked:
 
     rank: int
     row: int
-    chance: float
+    probability: float
     reasons: list[dict[str, Any]]
 
 
@@ -36,7 +36,7 @@ def rank_hidden(rows: FrameRows | ScanRows, top: int) -> list[Ranked]:
         Ranked(
             rank=i + 1,
             row=int(row),
-            chance=float(hidden[row]),
+            probability=float(hidden[row]),
             reasons=[] if moved is None else _reasons(moved.iloc[i], frame.iloc[i]),
         )
         for i, row in enumerate(order)
@@ -63,9 +63,9 @@ def shown(value: Any) -> str:
 
 def list_lengths(hidden: Floats) -> dict[str, list[float]]:
     """Expected precision and recall of lists of unlabelled rows, by length."""
-    chances = np.sort(hidden)[::-1]
-    total = np.cumsum(chances)
-    n = len(chances)
+    sorted_hidden = np.sort(hidden)[::-1]
+    total = np.cumsum(sorted_hidden)
+    n = len(sorted_hidden)
     lengths = np.unique(np.geomspace(1, n, CURVE).round().astype(int)) if n else np.array([], int)
     return {
         "length": lengths.tolist(),
@@ -110,19 +110,19 @@ def cut_list(
     A row is worth a check if its probability times the cost of missing a positive is at least
     the cost of the check.
     """
-    chances = np.sort(hidden)[::-1]
+    sorted_hidden = np.sort(hidden)[::-1]
     if miss_cost is not None and check_cost is not None:
         threshold = check_cost / miss_cost
-        length = int((chances >= threshold).sum())
-        gain = float(chances[:length].sum()) * miss_cost - length * check_cost
+        length = int((sorted_hidden >= threshold).sum())
+        gain = float(sorted_hidden[:length].sum()) * miss_cost - length * check_cost
         return Cut(
             length,
             f"A check pays where the probability is at least {threshold:.1%}: {length} rows, with "
             f"an expected gain of {gain:,.0f}.",
         )
     if budget is not None and check_cost is not None:
-        length = min(int(budget // check_cost), len(chances))
+        length = min(int(budget // check_cost), len(sorted_hidden))
         return Cut(length, f"A budget of {budget:,.0f} pays for {length} checks.")
-    length = min(100 if top is None else top, len(chances))
-    expected = float(chances[:length].sum())
+    length = min(100 if top is None else top, len(sorted_hidden))
+    expected = float(sorted_hidden[:length].sum())
     return Cut(length, f"Of these {length} rows about {expected:.0f} are expected to be positive.")

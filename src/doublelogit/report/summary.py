@@ -263,7 +263,7 @@ def _ranking(analysis: Analysis, top: int, show_ids: bool) -> list[dict[str, Any
         {
             "rank": r.rank,
             **({"id": str(table.ids[r.row])} if show_ids else {}),
-            "chance": r.chance,
+            "probability": r.probability,
             "positive": found.positive[r.row],
             "propensity": found.propensity[r.row],
             "reasons": r.reasons,

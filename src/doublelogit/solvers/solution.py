@@ -30,7 +30,7 @@ class Factor:
         return cls(_inverse(matrix / outer) / outer)
 
     def corrected(self, step: Floats, change: Floats) -> "Factor":
-        """The same, knowing that a step changed the gradient so."""
+        """The inverse updated by how a step changed the gradient."""
         curvature = float(step @ change)
         if curvature <= 0:
             return self

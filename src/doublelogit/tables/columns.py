@@ -54,7 +54,7 @@ class Number:
     fill: float
     centre: float
     scale: float
-    holes: bool  # whether fit has seen missing values, which then have an indicator
+    missing: bool  # whether fit has seen missing values, which then have an indicator
     two: bool = False
     kind: ClassVar[str] = "number"
 
@@ -65,7 +65,7 @@ class Number:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (self.name, f"{self.name} {MISSING}") if self.holes else (self.name,)
+        return (self.name, f"{self.name} {MISSING}") if self.missing else (self.name,)
 
     @property
     def meaning(self) -> str:
@@ -90,15 +90,15 @@ class Date:
     fill: float
     centre: float
     scale: float
-    holes: bool
+    missing: bool
     season: bool
     kind: ClassVar[str] = "date"
 
     @property
     def names(self) -> tuple[str, ...]:
         season = (f"{self.name} (season, sine)", f"{self.name} (season, cosine)")
-        holes = (f"{self.name} {MISSING}",)
-        return (self.name, *(season if self.season else ()), *(holes if self.holes else ()))
+        indicator = (f"{self.name} {MISSING}",)
+        return (self.name, *(season if self.season else ()), *(indicator if self.missing else ()))
 
     @property
     def meaning(self) -> str:
@@ -201,7 +201,7 @@ def levels_of(column: Any) -> Any:
 def _with_indicator(column: Number | Date, values: Floats, x: Floats) -> Encoded:
     """Values with the indicator of missing ones, if fit has seen any."""
     gone = np.isnan(x)
-    if column.holes:
+    if column.missing:
         return Encoded(np.column_stack([values, gone]), [])
     issues = []
     if gone.any():

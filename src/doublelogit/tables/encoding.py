@@ -28,7 +28,7 @@ class TableEncoding:
     @classmethod
     def as_they_are(cls, names: Sequence[str]) -> "TableEncoding":
         """Columns of numbers, neither scaled nor filled."""
-        return cls(tuple(Number(str(name), np.nan, 0.0, 1.0, holes=False) for name in names))
+        return cls(tuple(Number(str(name), np.nan, 0.0, 1.0, missing=False) for name in names))
 
     @property
     def used(self) -> tuple[ColumnEncoding, ...]:
@@ -101,12 +101,14 @@ class TableEncoding:
 def _column(kind: str, **fields: Any) -> ColumnEncoding:
     if "levels" in fields:
         fields["levels"] = tuple(fields["levels"])
+    if "holes" in fields:  # as format 1 called it
+        fields["missing"] = fields.pop("holes")
     return KINDS[kind](**fields)
 
 
 def _write(column: ColumnEncoding, values: Any, out: Floats, path: str) -> None:
     """The features of one column of a batch."""
-    if isinstance(column, Number) and not column.holes and is_plain(values):
+    if isinstance(column, Number) and not column.missing and is_plain(values):
         x = arrow_numbers(values)
         # the sum is finite if all values are, or nearly always; it takes no time
         if np.isfinite(x.sum()) or np.isfinite(x).all():

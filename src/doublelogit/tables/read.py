@@ -26,7 +26,7 @@ def read_table(
     Parameters
     ----------
     source : path or DataFrame
-        CSV (also compressed), Parquet, Excel, Stata, SPSS or SAS, told by the file's ending; or
+        CSV (also compressed), Parquet, Excel, Stata, SPSS or SAS, by the file's ending; or
         a frame of any library that narwhals knows.
     delimiter, decimal, encoding : str, default=None
         Of a CSV; detected if not given.

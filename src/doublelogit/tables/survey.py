@@ -174,18 +174,18 @@ def _number(name: str, parts: Parts, scaled: bool) -> ColumnEncoding:
         return Ignored(name, "it holds no finite number")
     fill = stream.median()
     found = Statistics.over(stream, fill)
-    holes = found.missing > 0
+    missing = found.missing > 0
     if len(found.values) == 1:
-        if not holes:
+        if not missing:
             return Ignored(name, "it has the same value in every row")
         word = levels_of(_series(found.values))[0]
         return _category(name, Counter({word: found.n - found.missing}), found.missing)
     if not scaled:
-        return Number(name, fill, 0.0, 1.0, holes)
+        return Number(name, fill, 0.0, 1.0, missing)
     if len(found.values) == 2:
         low, high = found.values
-        return Number(name, fill, low, high - low, holes, two=True)
-    return Number(name, fill, found.mean, found.scale, holes)
+        return Number(name, fill, low, high - low, missing, two=True)
+    return Number(name, fill, found.mean, found.scale, missing)
 
 
 def _series(values: Any) -> Any:
@@ -198,8 +198,8 @@ def _date(name: str, parts: Parts, pattern: str | None) -> Date:
     stream = Stream(lambda: map(partial(as_years, pattern=pattern), parts()))
     found = Statistics.over(stream)
     season = found.reach >= SEASONS
-    holes = found.missing > 0
-    return Date(name, pattern, stream.median(), found.mean, found.scale, holes, season)
+    missing = found.missing > 0
+    return Date(name, pattern, stream.median(), found.mean, found.scale, missing, season)
 
 
 def _counted(parts: Parts) -> tuple[Counter[str], int]:

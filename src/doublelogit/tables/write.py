@@ -10,7 +10,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes such a cell fo
 
 
 def write_table(frame: Any, path: str | Path) -> None:
-    """Write a frame as CSV or Parquet, told by the ending, whole or not at all.
+    """Write a frame as CSV or Parquet, by the ending, whole or not at all.
 
     In a CSV, texts that begin like a formula get a quote before them.
     """
