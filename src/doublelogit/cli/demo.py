@@ -1,7 +1,7 @@
 """``doublelogit demo``: a report of a bundled table, beside the truth."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,24 +26,51 @@ def demo(
 
 
 def _demo(out: Path, n_rows: int, seed: int, resamples: int | None, as_json: bool) -> None:
-    from doublelogit import Report, Roles, TableClassifier
     from doublelogit.cli.report import show
-    from doublelogit.cli.terminal import console, heading, print_json, print_table, progress, say
+    from doublelogit.cli.terminal import console, heading, print_json, print_table
     from doublelogit.datasets import load_census
+
+    census = load_census(n_rows, random_state=seed)
+    if not as_json:
+        _introduce(census)
+    out.mkdir(parents=True, exist_ok=True)
+    page = out / "report.html"
+    report = _report(census, out, page, seed, resamples, as_json)
+    numbers, summary = report.write_html(page), report.to_dict()
+    if as_json:
+        print_json({**summary, "report": str(page)})
+        return
+    command = summary["command"]
+    console().print(f"\n What was run, on the table without the truth:\n {command}", soft_wrap=True)
+    heading("Beside the truth")
+    lines = [[line["what"], line["truth"], line["estimate"]] for line in summary["truth"]["lines"]]
+    print_table(["", "truth", "estimate"], lines)
+    show(report, page, numbers)
+
+
+def _introduce(census: Any) -> None:
+    from doublelogit.cli.terminal import heading, say
+
+    labelled = int((census.frame["on_record"] == "yes").sum())
+    heading("A census table with categories, missing values and biased labels")
+    say(
+        "fine",
+        f"{len(census.frame):,} people, of whom {int(census.target.sum()):,} earn more than "
+        f"$50,000. {labelled:,} of those are on record; the self-employed and the old are less "
+        "often.",
+    )
+
+
+def _report(
+    census: Any, out: Path, page: Path, seed: int, resamples: int | None, as_json: bool
+) -> Any:
+    """The report, computed, of the table as it is written for the user."""
+    from doublelogit import Report, Roles, TableClassifier
+    from doublelogit.cli.terminal import progress
     from doublelogit.tables import Table
     from doublelogit.tables.write import write_table
 
-    census = load_census(n_rows, random_state=seed)
-    labelled = int((census.frame["on_record"] == "yes").sum())
-    if not as_json:
-        heading("A census table with categories, missing values and biased labels")
-        say(
-            "fine",
-            f"{n_rows:,} people, of whom {int(census.target.sum()):,} earn more than $50,000. "
-            f"{labelled:,} of those are on record; the self-employed and the old are less often.",
-        )
-    out.mkdir(parents=True, exist_ok=True)
-    path, page = out / "census.csv", out / "report.html"
+    path = out / "census.csv"
     write_table(census.frame, path)
     roles = Roles("on_record", id="person", by="sex", propensity_features=census.drivers)
     command = (
@@ -64,13 +91,5 @@ def _demo(out: Path, n_rows: int, seed: int, resamples: int | None, as_json: boo
             command=command,
             truth=(census.target, census.propensity),
         )
-        numbers = report.write_html(page)
-    summary = report.to_dict()
-    if as_json:
-        print_json({**summary, "report": str(page)})
-        return
-    console().print(f"\n What was run, on the table without the truth:\n {command}", soft_wrap=True)
-    heading("Beside the truth")
-    lines = [[line["what"], line["truth"], line["estimate"]] for line in summary["truth"]["lines"]]
-    print_table(["", "truth", "estimate"], lines)
-    show(report, page, numbers)
+        report.to_dict()
+    return report
