@@ -49,6 +49,7 @@ def main(
     """Learning from positive-unlabelled data whose labels are biased."""
 
 
+# a command is the function that has its module's name
 for module in (demo, check, report, fit, predict, rank, compare, diagnose, simulate, reproduce):
     name = module.__name__.rpartition(".")[2]
     app.command(name, epilog=getattr(module, "EXAMPLE", None))(getattr(module, name))

@@ -30,8 +30,9 @@ class JointClassifier(AbstractPUClassifier):
     Parameters
     ----------
     solver : {"newton", "mm"}, default="newton"
-        Trust-region Newton on both models at once, or the paper's alternating
-        minorise-maximise steps.
+        Trust-region Newton on both models at once, or alternating minorise-maximise steps. The
+        paper's text takes the arg max in each model before it turns to the other; mm takes
+        ``mm_steps``, one unless said otherwise.
     init : {"naive", "balanced", "half"}, default="naive"
         The first start. naive: the naive model and a fit of (s(x) + 1) / 2. balanced: as EM.
         half: the naive model and e(x) = 1/2.

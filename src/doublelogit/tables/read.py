@@ -158,7 +158,7 @@ def _by_pandas(name: str, needs: str = "") -> Callable[[Path], Any]:
         import pandas as pd
 
         try:
-            return getattr(pd, name)(path)
+            return getattr(pd, name)(path)  # pandas is imported only now
         except ImportError:
             raise ImportError(f"reading {path.suffix} needs: pip install {needs}") from None
 
