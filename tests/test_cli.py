@@ -201,7 +201,7 @@ def test_a_diagnosis_needs_a_likelihood_or_a_posterior(run):
         (["report", "clinic.csv", "--label", "age"], 3, "not evident"),
         (["report", "clinic.csv", "--formula", "diagnosed ~ log(age)"], 3, "names of columns only"),
         (["predict", "clinic.csv", "clinic.csv"], 4, "not a model file"),
-        (["report", "empty.csv", "--label", "y"], 3, "cannot be read"),
+        (["report", "empty.csv", "--label", "y"], 3, "is empty"),
         (["report", "binary.parquet", "--label", "y"], 3, "cannot be read"),
         (["fit", "few.csv", "--label", "diagnosed"], 3, "at least 10 rows must be labelled"),
         (["simulate", "clinic.csv", "--truth", "nowhere"], 3, "no column"),

@@ -27,6 +27,7 @@ class Quadratic:
         self.H = Q @ np.diag(np.logspace(-3, 3, p)) @ Q.T
         self.optimum = rng.normal(size=p)
         self.scale = np.sqrt(np.diag(self.H))
+        self.unit = np.ones(p)
 
     def gradient(self, theta):
         return self.H @ (theta - self.optimum)
@@ -42,7 +43,7 @@ class Quadratic:
 class Saddle:
     """x^4/4 - x^2/2 + y^2: minima at x = +-1, a saddle at the origin."""
 
-    scale = np.ones(2)
+    scale = unit = np.ones(2)
 
     def value_grad(self, theta):
         x, y = theta

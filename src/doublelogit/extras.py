@@ -4,6 +4,6 @@ from importlib.util import find_spec
 
 
 def needs(package: str, what: str, extra: str) -> None:
-    """An error with the pip command if a package that something needs is not there."""
+    """Raise an error with the pip command if a package that something needs is not there."""
     if find_spec(package) is None:
         raise ImportError(f"{what} needs {package}: pip install 'doublelogit[{extra}]'")

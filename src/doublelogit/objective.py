@@ -25,10 +25,20 @@ def ridge(terms: Terms, l2: float, n: float) -> Floats:
     return np.append(np.full(terms.size - 1, l2 / n), 0.0)
 
 
-def curvature_scale(rows: Rows, terms: Terms, n: float, l2: float) -> Floats:
+def column_units(rows: Rows, n: float) -> Floats:
+    """Root mean square of every column, one for the intercept: the units of the features.
+
+    A gradient divided by them does not depend on units, so that tolerances mean the same for
+    every table.
+    """
+    units = np.sqrt(rows.sum_rows(squares, rows.weight) / n)
+    units[-1] = 1.0
+    return np.where(units > 0, units, 1.0)
+
+
+def curvature_scale(unit: Floats, ridge: Floats) -> Floats:
     """Root of ``1/4 diag X'WX / n + ridge``: no logistic loss curves more than a quarter."""
-    bound = 0.25 * terms.take(rows.sum_rows(squares, rows.weight)) / n + ridge(terms, l2, n)
-    return np.sqrt(np.where(bound > 0, bound, 1.0))
+    return np.sqrt(0.25 * unit**2 + ridge)
 
 
 class Penalised(Protocol):
@@ -61,14 +71,20 @@ class LogisticObjective:
     n: float
     l2: float
     link: Link = None
+    units: Floats | None = None  # of all columns, where they are known
 
     @cached_property
     def ridge(self) -> Floats:
         return ridge(self.terms, self.l2, self.n)
 
     @cached_property
+    def unit(self) -> Floats:
+        units = column_units(self.rows, self.n) if self.units is None else self.units
+        return self.terms.take(units)
+
+    @cached_property
     def scale(self) -> Floats:
-        return curvature_scale(self.rows, self.terms, self.n, self.l2)
+        return curvature_scale(self.unit, self.ridge)
 
     def gradient(self, theta: Floats) -> Floats:
         fn = partial(_logistic_gradient, self.link, self.terms.embed(theta))
@@ -123,6 +139,7 @@ class DoubleLogisticObjective:
     l2: float
     propensity_l2: float
     response: Response = PLAIN
+    units: Floats | None = None  # of all columns, where they are known
 
     def split(self, theta: Floats) -> tuple[Floats, Floats]:
         """(beta, gamma), each as short as its terms."""
@@ -142,10 +159,13 @@ class DoubleLogisticObjective:
         )
 
     @cached_property
+    def unit(self) -> Floats:
+        units = column_units(self.rows, self.n) if self.units is None else self.units
+        return np.concatenate([self.outcome.take(units), self.propensity.take(units)])
+
+    @cached_property
     def scale(self) -> Floats:
-        beta = curvature_scale(self.rows, self.outcome, self.n, self.l2)
-        gamma = curvature_scale(self.rows, self.propensity, self.n, self.propensity_l2)
-        return np.concatenate([beta, gamma])
+        return curvature_scale(self.unit, self.ridge)
 
     def coefficients(self, theta: Floats) -> tuple[Floats, Floats]:
         """(beta, gamma), each full-length."""

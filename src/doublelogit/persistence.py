@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from doublelogit import archive
+from doublelogit.archive_values import damaged
 from doublelogit.estimators import format1
 from doublelogit.estimators import serialization as classifiers
 from doublelogit.exceptions import ModelFileError
@@ -44,13 +45,16 @@ def load(path: str | Path, *, trusted: Any = ()) -> Any:
             "Upgrade doublelogit."
         )
     old = opened.format == 1
-    state = opened.state(format1.RECORDS if old else classifiers.RECORDS, trusted)
     try:
+        state = opened.state(format1.RECORDS if old else classifiers.RECORDS, trusted)
         return MAKERS[opened.kind](UPGRADES[opened.kind](state) if old else state)
     except ModelFileError as error:
         raise ModelFileError(f"{opened.path!r}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise archive.damaged(opened.path, f"its state makes no sense ({error})") from error
+    except ImportError:
+        raise
+    except Exception as error:  # here ends what a file can say; nothing foreign gets out
+        reason = f"its state makes no sense ({type(error).__name__}: {error})"
+        raise damaged(opened.path, reason) from error
 
 
 def load_table(path: str | Path) -> TableClassifier:

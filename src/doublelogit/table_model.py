@@ -92,6 +92,8 @@ class FittedTable:
         """The model that a file has kept."""
         encoding = TableEncoding.from_dict(state["columns"])
         classifier = from_state(state["classifier"])
+        if len(encoding.names) != classifier.n_features_in_:
+            raise ValueError("columns and coefficients are not of one model")
         return cls(Roles(**state["roles"]), state["method"], encoding, classifier)
 
 

@@ -12,9 +12,8 @@ from doublelogit.engines.scan import ParquetScan
 from doublelogit.exceptions import TableWarning
 from doublelogit.table_model import FittedTable, Probabilities
 from doublelogit.tables import Roles, Table, read_table
-from doublelogit.tables.labels import code_audited
+from doublelogit.tables.labels import code_audited, label_words
 from doublelogit.tables.table import row_ids
-from doublelogit.tables.words import as_words
 
 BLOCK = 2**16  # rows of a scan at once
 
@@ -112,7 +111,8 @@ def rows_of(model: FittedTable, table: Any) -> FrameRows | ScanRows:
     if isinstance(table, Table):
         frame = table.features.assign(**_observed(table))
         return FrameRows(model, frame, table.encoded(model.encoding))
-    frame = read_table(table)
+    roles = model.roles
+    frame = read_table(table, text=roles.text_columns, verbatim=roles.verbatim_columns)
     X, issues = model.encoding.encode(frame)
     for issue in issues:
         warnings.warn(issue, TableWarning, stacklevel=4)
@@ -134,7 +134,7 @@ def may_be_hidden(frame: Any, roles: Roles) -> Any:
     """Rows without a label and without an audited class, as far as the columns are there."""
     hidden = np.ones(len(frame), dtype=bool)
     if roles.label in frame.columns:
-        hidden &= as_words(frame[roles.label]) != roles.positive
+        hidden &= label_words(frame[roles.label]) != roles.positive
     if roles.audited is not None and roles.audited in frame.columns:
         hidden &= np.isnan(code_audited(frame[roles.audited]))
     return hidden

@@ -67,10 +67,14 @@ def _report(
     """The report, computed, of the table as it is written for the user."""
     from doublelogit import Report, Roles, TableClassifier
     from doublelogit.cli.terminal import progress
+    from doublelogit.report.report import check_page
     from doublelogit.tables import Table
     from doublelogit.tables.write import write_table
 
     path = out / "census.csv"
+    check_page(page)
+    if path.exists() and not path.read_bytes().startswith(b"person,"):
+        raise ValueError(f"the demo writes {str(path)!r}, where there is a file of another kind.")
     write_table(census.frame, path)
     roles = Roles("on_record", id="person", by="sex", propensity_features=census.drivers)
     command = (

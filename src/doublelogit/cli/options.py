@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from doublelogit.cli.errors import guarded
+from doublelogit.files import check_apart
 from doublelogit.registry import DEFAULT_METHOD, METHODS
 
 
@@ -147,19 +148,25 @@ class Common:
             **others,
         )
 
-    def frame(self, path: Path) -> Any:
-        """The table of a file, as it is."""
+    def frame(self, path: Path, roles: Any) -> Any:
+        """The table of a file, ids and labels as texts."""
         from doublelogit.tables import read_table
 
         return read_table(
-            path, delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding
+            path,
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            encoding=self.encoding,
+            text=roles.text_columns,
+            verbatim=roles.verbatim_columns,
         )
 
     def table(self, path: Path) -> Any:
         """The table of a file by the roles of its columns, if it has enough labels."""
         from doublelogit.tables import Table
 
-        table = Table.from_frame(self.frame(path), self.roles())
+        roles = self.roles()
+        table = Table.from_frame(self.frame(path, roles), roles)
         table.check_enough()
         return table
 
@@ -213,6 +220,7 @@ def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callab
             common = Common(**{f.name: given.pop(f.name) for f in fields(Common)})
             common.check(needs_label)
             with guarded(common.json):
+                _check_out(given)
                 command(common=common, **given)
 
         parameters = [*own, *shared, CONFIG]
@@ -221,6 +229,13 @@ def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callab
         return run
 
     return decorate
+
+
+def _check_out(given: dict[str, Any]) -> None:
+    """Never write a result onto the table or the model that it comes from."""
+    if given.get("out") is not None:
+        read = [given[name] for name in ("table", "model") if given.get(name) is not None]
+        check_apart([given["out"]], read)
 
 
 def asked() -> str:

@@ -25,7 +25,8 @@ def predict(
 
     path = out or Path(f"{table.stem}-predictions.csv")
     with progress(common.json, ("predicting",)) as step:
-        fitted, frame = load_table(model), common.frame(table)
+        fitted = load_table(model)
+        frame = common.frame(table, fitted.roles_)
         step("predicting", 0.0)
         with recorded() as issues:
             found = fitted.predict(frame)

@@ -80,7 +80,8 @@ def _fitted(
     from doublelogit.persistence import load_table
 
     if model is not None:
-        return load_table(model), common.frame(path)
+        fitted = load_table(model)
+        return fitted, common.frame(path, fitted.roles_)
     rows = common.table(path)
     step("fitting", 0.0)
     return TableClassifier(rows.roles, method).fit(rows), rows

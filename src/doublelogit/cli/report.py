@@ -26,8 +26,10 @@ def report(
     """Write a report of a table: prevalence, drivers, a ranked list, how far to trust it."""
     from doublelogit import Report, TableClassifier
     from doublelogit.cli.terminal import print_json, progress
+    from doublelogit.report.report import check_page
 
     path = out or Path(f"{table.stem}-report.html")
+    check_page(path, [table])  # before an hour's work, not after it
     with progress(common.json) as step:
         rows = common.table(table)
         step("fitting", 0.0)

@@ -58,10 +58,13 @@ def _simulate(
     from dataclasses import asdict
 
     from doublelogit.cli.terminal import print_json, progress, say
+    from doublelogit.files import check_apart
     from doublelogit.simulation import evaluate, simulate_labels
     from doublelogit.tables import read_table
     from doublelogit.tables.write import write_table
 
+    if out is not None:
+        check_apart([out], [table])
     with progress(as_json, ("fitting",)) as step:
         made = simulate_labels(read_table(table), truth, **asked)
         if out is not None:

@@ -14,10 +14,10 @@ from doublelogit.engines.parquet_files import Files, found_files, plain
 from doublelogit.exceptions import TableError
 from doublelogit.tables.columns import Category, Number
 from doublelogit.tables.encoding import TableEncoding, as_series
-from doublelogit.tables.labels import LabelCoding, code_audited, code_weights
+from doublelogit.tables.labels import LabelCoding, code_audited, code_weights, label_words
+from doublelogit.tables.read import from_arrow
 from doublelogit.tables.roles import Roles
 from doublelogit.tables.survey import describe
-from doublelogit.tables.words import as_words
 
 BATCH = 2**17  # rows at once of a few columns
 
@@ -95,7 +95,7 @@ class ParquetScan:
         roles, counts = self._named_roles(), Counter[str]()
         roles.check(self.files.schema.names)
         for part in self.parts(roles.label):
-            counts.update(as_words(part).tolist())
+            counts.update(label_words(part).tolist())
         return counts
 
     def observed(self) -> Iterator[tuple[str, Observed]]:
@@ -154,7 +154,7 @@ class ParquetScan:
         import pandas as pd
 
         names = list(self.files.schema.names if columns is None else columns)
-        batches = [batch.to_pandas() for _, batch in self.files.batches(names, BATCH)]
+        batches = [from_arrow(batch) for _, batch in self.files.batches(names, BATCH)]
         return pd.concat(batches, ignore_index=True) if batches else pd.DataFrame(columns=names)
 
     def take(self, rows: Any, columns: Sequence[str]) -> Any:
@@ -167,7 +167,7 @@ class ParquetScan:
             stop = start + batch.num_rows
             inside = wanted[(wanted >= start) & (wanted < stop)] - start
             if len(inside):
-                parts.append(batch.take(inside).to_pandas())
+                parts.append(from_arrow(batch.take(inside)))
             start = stop
         found = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
         return found.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)

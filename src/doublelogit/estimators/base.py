@@ -23,6 +23,7 @@ from doublelogit.estimators.predictions import ModelPredictions
 from doublelogit.estimators.serialization import save
 from doublelogit.estimators.validation import (
     check_audited,
+    check_magnitudes,
     check_weighted,
     encode_labels,
     feature_index,
@@ -40,7 +41,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fit import PUFit
 from doublelogit.link import LINKS, Link
 from doublelogit.methods import Problem
-from doublelogit.methods.problem import nearer_zero, varying_columns
+from doublelogit.methods.problem import column_extremes_of, nearer_zero, varying_columns
 from doublelogit.rows import Rows, Source
 from doublelogit.tables.encoding import TableEncoding
 from doublelogit.wording import as_parameters
@@ -202,7 +203,9 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
 
     def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         """Terms of both models: the features asked for, but no constant columns."""
-        varying, names = varying_columns(rows), self._feature_names
+        extremes, names = column_extremes_of(rows), self._feature_names
+        check_magnitudes(extremes, names)
+        varying = varying_columns(extremes)
 
         def chosen(parameter: str, features: Any) -> Terms:
             features = expanded(features, vars(self).get("encoding_"))

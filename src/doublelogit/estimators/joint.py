@@ -65,8 +65,8 @@ class JointClassifier(AbstractPUClassifier):
         Features that the models may use; None is all, an empty list a constant. A constant
         propensity is the SCAR assumption.
     tol : float, default=1e-6
-        Largest entry allowed in the gradient of the mean penalised log-likelihood; 0 makes
-        exactly ``max_iter`` steps of ``solver="mm"``.
+        Largest entry allowed in the gradient of the mean penalised log-likelihood, each in the
+        unit of its feature; 0 makes exactly ``max_iter`` steps of ``solver="mm"``.
     max_iter : int, default=1000
         Maximum number of iterations from each start.
     random_state : int, RandomState instance or None, default=0

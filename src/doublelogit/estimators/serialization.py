@@ -1,6 +1,7 @@
 """What of a fitted classifier is kept in a file: its parameters, its model and a few attributes."""
 
 import re
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -11,7 +12,6 @@ from doublelogit import archive, fitted
 from doublelogit.exceptions import ModelFileError
 from doublelogit.findings import Finding
 from doublelogit.fit import Orientation
-from doublelogit.fitted import FittedModel
 from doublelogit.fitted.plugged import NumericSide
 from doublelogit.registry import CLASSIFIERS
 from doublelogit.tables.columns import Category, Date, Ignored, Number
@@ -45,36 +45,58 @@ RECORDS = {
 
 def state_of(model: Any) -> dict[str, Any]:
     """Class, parameters and fitted attributes of a classifier."""
+    name = type(model).__name__
+    if name not in CLASSIFIERS or type(model) is not _class_named(name):
+        raise TypeError(
+            f"a model file holds classifiers of this library; got {name}, whose code it cannot "
+            "hold. Save the classifier that it extends, or keep it by other means."
+        )
     kept = {k: v for k, v in vars(model).items() if FITTED.fullmatch(k)}
-    return {
-        "class": type(model).__name__,
-        "params": model.get_params(deep=False),
-        "fitted": kept,
-    }
+    return {"class": name, "params": model.get_params(deep=False), "fitted": kept}
 
 
 def from_state(state: dict[str, Any]) -> Any:
     """The classifier of such a state."""
     if state["class"] not in CLASSIFIERS:
         raise ModelFileError(f"there is no classifier {state['class']!r}. Upgrade doublelogit.")
-    import doublelogit.estimators as home
-
-    model = home.__getattr__(state["class"])(**state["params"])
+    model = _class_named(state["class"])(**state["params"])
     for name, value in state["fitted"].items():
-        if not FITTED.fullmatch(name):
+        if not FITTED.fullmatch(name) or name in vars(type(model)):
             raise ModelFileError(f"a classifier has no attribute {name!r}.")
         setattr(model, name, value)
-    _check_sizes(model.model_, model.n_features_in_)
+    _check_fitted(model)
     return model
 
 
-def _check_sizes(model: FittedModel, n_features: int) -> None:
-    """Every linear model must have a coefficient for every feature."""
-    for which, coef in zip(("outcome", "propensity"), model.coefficients(), strict=True):
-        if coef is not None and np.shape(coef) != (n_features + 1,):
+def _class_named(name: str) -> Any:
+    import doublelogit.estimators as home
+
+    return home.__getattr__(name)
+
+
+def _check_fitted(model: Any) -> None:
+    """What a file says of a model must be a model: sizes that fit, numbers that are finite."""
+    n, names = int(model.n_features_in_), vars(model).get("feature_names_in_")
+    if np.shape(model.classes_) != (2,) or (names is not None and len(names) != n):
+        raise ModelFileError("its classes or the names of its features are not those of a model.")
+    for which, coef in zip(("outcome", "propensity"), model.model_.coefficients(), strict=True):
+        if coef is not None and np.shape(coef) != (n + 1,):
             raise ModelFileError(
                 f"the {which} model does not have a coefficient for every feature."
             )
+    _check_finite(model.model_)
+    if not isinstance(model.model_, fitted.PluggedPair):  # which may want names, or texts
+        model.model_.label_proba(np.zeros((1, n)))  # a model that cannot answer is none
+
+
+def _check_finite(record: Any) -> None:
+    """Refuse coefficients, covariances and weights that are no numbers."""
+    for part in fields(record):
+        value = vars(record)[part.name]
+        if isinstance(value, np.ndarray) and not np.isfinite(value.astype(float)).all():
+            raise ModelFileError(f"its {part.name} holds values that are not finite.")
+        if is_dataclass(value):
+            _check_finite(value)
 
 
 def versions() -> dict[str, str]:

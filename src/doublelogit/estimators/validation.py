@@ -20,6 +20,7 @@ from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at
 from doublelogit.rows import Extremes, Rows
 
+MOST_ROWS = 1e15  # beyond, a row more or less is lost to rounding
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
 
@@ -108,6 +109,11 @@ def _checked_weight(sample_weight: Any, n: int) -> Floats:
 def check_weighted(rows: Rows, classes: NDArray[Any]) -> None:
     """Both kinds of rows must be left when those without weight are put aside."""
     weights = rows.sum_columns(_weight_by_label, rows.s, rows.weight)
+    if not sum(weights) < MOST_ROWS:
+        raise ValueError(
+            f"sample_weight says how many times each row counts, so its sum must be below "
+            f"{MOST_ROWS:g}; got {sum(weights):.3g}. Divide the weights."
+        )
     for value, name, weight in zip((0, 1), ("unlabelled", "labelled"), weights, strict=True):
         if not weight > 0:
             raise ValueError(
@@ -156,6 +162,25 @@ def check_audited(audited_y: Any, s: Floats, certain: bool = True) -> Floats | N
             + ". If labels may be false, give JointClassifier a false_label_rate."
         )
     return audited if known.any() else None
+
+
+# Squares of numbers beyond overflow, those of numbers below underflow, in sums over many rows.
+LARGEST, SMALLEST = 1e100, 1e-100
+
+
+def check_magnitudes(extremes: Extremes, names: NDArray[Any] | None) -> None:
+    """Refuse a column of numbers so large or so small that their squares are none."""
+    size = np.maximum(np.abs(extremes.low), np.abs(extremes.high))
+    wrong = np.flatnonzero((size > LARGEST) | ((size > 0) & (size < SMALLEST)))
+    if len(wrong) == 0:
+        return
+    j = int(wrong[0])
+    name = f"column {j}" if names is None else repr(str(names[j]))
+    kind = "large" if size[j] > LARGEST else "small"
+    raise ValueError(
+        f"features must be numbers between {SMALLEST:g} and {LARGEST:g} in size; those of {name} "
+        f"are too {kind}, up to {size[j]:.3g}. Mend the cell, or choose another unit."
+    )
 
 
 def feature_index(

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from doublelogit.experiments.cell import prepared
 from doublelogit.experiments.plan import Plan
 from doublelogit.experiments.summary import long
+from doublelogit.files import written_whole
 
 # Okabe & Ito: told apart by everyone; yellow left out, which white paper swallows.
 COLOURS = {
@@ -53,8 +54,10 @@ class Named(NamedTuple):
     def write(self, directory: Path) -> None:
         """Write SVG and PNG."""
         directory.mkdir(parents=True, exist_ok=True)
-        self.figure.savefig(directory / f"{self.name}.svg", metadata={"Date": None})
-        self.figure.savefig(directory / f"{self.name}.png", dpi=200)
+        with written_whole(directory / f"{self.name}.svg") as file:
+            self.figure.savefig(file, format="svg", metadata={"Date": None})
+        with written_whole(directory / f"{self.name}.png") as file:
+            self.figure.savefig(file, format="png", dpi=200)
 
 
 def figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:

@@ -16,6 +16,8 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from doublelogit.files import written_whole
+
 KEY = ["mode", "dataset", "scenario", "value", "repetition", "method"]
 
 
@@ -70,11 +72,8 @@ class Store:
         segments = self._segments()
         if not segments:
             return
-        partial = self.table.with_suffix(".partial")
-        self.frame().to_parquet(partial, index=False, compression="zstd")
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())  # before the segments go
-        partial.replace(self.table)
+        with written_whole(self.table) as file:  # on the disk before the segments go
+            self.frame().to_parquet(file, index=False, compression="zstd")
         for path in segments:  # only now: a kill in between leaves duplicates, not gaps
             path.unlink()
 

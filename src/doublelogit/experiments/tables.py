@@ -19,6 +19,7 @@ from doublelogit.experiments.summary import (
     summarise,
     winner_against_second,
 )
+from doublelogit.files import write_text
 
 TITLES = {"accuracy": "Accuracy", "approximation_error": "Approximation error"}
 
@@ -35,8 +36,9 @@ class Table:
     def write(self, directory: Path) -> None:
         """Write the CSV and the Markdown."""
         directory.mkdir(parents=True, exist_ok=True)
-        self.numbers.to_csv(directory / f"{self.name}.csv", index=False, float_format="%.6g")
-        (directory / f"{self.name}.md").write_text(f"# {self.title}\n\n{self.markdown}")
+        numbers = self.numbers.to_csv(index=False, float_format="%.6g")
+        write_text(directory / f"{self.name}.csv", numbers)
+        write_text(directory / f"{self.name}.md", f"# {self.title}\n\n{self.markdown}")
 
 
 @dataclass(frozen=True)

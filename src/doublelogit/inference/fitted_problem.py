@@ -102,7 +102,7 @@ def bind(
 def _check_maximum(found: FittedProblem) -> None:
     problem = found.problem
     grad = problem.likelihood.value_grad(found.theta).grad
-    size = largest(grad)
+    size = largest(grad, problem.likelihood.unit)
     if size <= STATIONARY:
         return
     # twice what the log-likelihood would gain by going on to the maximum

@@ -93,7 +93,7 @@ def _by_strength(
     """The components whose class varies more than their labelling does, and how much more."""
     models = [full(component.posterior.problem, component.mode.theta) for component in components]
     ratios = np.array([_ratio(problem, beta, gamma) for beta, gamma in models])
-    kept = np.flatnonzero(ratios <= 1)
+    kept = np.flatnonzero(ratios <= max(1.0, ratios.min()))
     weight = softmax([components[i].log_mass for i in kept])
     ratio = float(np.exp(weight @ np.log(np.maximum(ratios[kept], 1e-9))))
     # of a normal log-ratio: density at log(ratio) against that at -log(ratio)
@@ -104,7 +104,8 @@ def _by_strength(
 
 def _ratio(problem: Problem, beta: Floats, gamma: Floats) -> float:
     """Strength of the labelling as a share of that of the class."""
-    return float(np.sqrt(variation(problem, gamma) / variation(problem, beta)))
+    tiny = np.finfo(float).tiny  # a class that depends on nothing is weaker than any labelling
+    return float(np.sqrt(variation(problem, gamma) / max(variation(problem, beta), tiny)))
 
 
 def _by_evidence(

@@ -53,13 +53,13 @@ def em(
         outcome.theta, propensity.theta = likelihood.split(theta)
         if tol > 0:
             # rounds of a given number are exact; far from a stopping rule they need not be
-            outcome.tol = propensity.tol = max(INNER_TOL, INEXACT * largest(grad))
+            outcome.tol = propensity.tol = max(INNER_TOL, INEXACT * largest(grad, likelihood.unit))
         fits.append(_round(rows, outcome, propensity))
         image = np.concatenate([outcome.theta, propensity.theta])
         theta = accelerator.next(theta, image, trace[-1])
         value, grad = likelihood.value_grad(theta)
         trace.append(value)
-        if _finished(stopping, tol, grad, fits):
+        if _finished(stopping, tol, grad / likelihood.unit, fits):
             converged = True
             break
     outcome.theta, propensity.theta = likelihood.split(theta)

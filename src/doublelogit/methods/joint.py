@@ -25,9 +25,18 @@ from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.orientation import orient
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import start
-from doublelogit.solvers import Factor, Solution, lbfgs, settled, stationary, trust_region
+from doublelogit.solvers import (
+    Factor,
+    Solution,
+    largest,
+    lbfgs,
+    settled,
+    stationary,
+    trust_region,
+)
 
 EM_ROUNDS = 50  # after these, JOINT was never worse than EM run to its end (make optima)
+FEWER_ROUNDS = 10  # of fits without a Hessian, each of which makes hundreds of passes
 
 
 def joint(
@@ -71,8 +80,9 @@ def starts(
     first = start(problem, init)
     yield first
     if n > 1 and problem.false_label_rate == 0:  # EM takes labelled rows for positive
-        rounds = em(problem, init=first, tol=0, max_iter=EM_ROUNDS)
-        yield problem.theta(rounds.model)
+        rounds = EM_ROUNDS if len(first) <= 2 * DENSE_LIMIT else FEWER_ROUNDS
+        fitted = em(problem, init=first, tol=0, max_iter=rounds)
+        yield problem.theta(fitted.model)
     if n > 2:
         balanced = isinstance(init, str) and init == "balanced"
         yield start(problem, "naive" if balanced else "balanced")
@@ -102,10 +112,15 @@ def mm(
                 theta[half] -= bound.solve(grad[half])
                 value, grad = likelihood.value_grad(theta)
         trace.append(value)
-        if stationary(grad, tol) if stopping == "gradient" else settled(trace, tol):
+        if (
+            stationary(grad, tol, likelihood.unit)
+            if stopping == "gradient"
+            else settled(trace, tol)
+        ):
             converged = True
             break
-    return Solution(theta, value, float(np.abs(grad).max()), n_iter, converged, None, tuple(trace))
+    size = largest(grad, likelihood.unit)
+    return Solution(theta, value, size, n_iter, converged, None, tuple(trace))
 
 
 def _bound(problem: Problem, half: slice) -> Factor:

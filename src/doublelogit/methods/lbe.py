@@ -46,7 +46,11 @@ def lbe(
         value, grad = _criterion(problem, theta, rows.known)  # the E-step in the same pass
         trace.append(value)
         # here, at the E-step's own point, this is the gradient of Q_n (Fisher)
-        rule_met = stationary(grad, tol) if stopping == "gradient" else settled(trace, tol)
+        rule_met = (
+            stationary(grad, tol, likelihood.unit)
+            if stopping == "gradient"
+            else settled(trace, tol)
+        )
         if tol > 0 and rule_met:
             converged = True
             break

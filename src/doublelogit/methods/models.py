@@ -46,6 +46,7 @@ class LogisticModel:
     n: float
     l2: float
     link: Link = None
+    units: Floats | None = None
     tol: float = INNER_TOL
     max_iter: int | None = None
     worst: float = field(default=0.0, init=False)
@@ -72,7 +73,9 @@ class LogisticModel:
         """As fit, returning all that the solver says."""
         weight = self.rows.weight if weight is None else weight
         rows, (target, weight) = self.rows.restrict(weight, target, weight)
-        objective = LogisticObjective(rows, self.terms, target, weight, self.n, self.l2, self.link)
+        objective = LogisticObjective(
+            rows, self.terms, target, weight, self.n, self.l2, self.link, self.units
+        )
         if self.terms.size > DENSE_LIMIT:
             # a first-order method does not reach INNER_TOL; this is as far as it is worth
             tol, max_iter = max(self.tol, 1e-8), self.max_iter or 1000

@@ -49,6 +49,10 @@ class Slice:
     def n(self) -> float:
         return self.likelihood.n
 
+    @property
+    def unit(self) -> Floats:
+        return np.ones(len(self.precision))  # coordinates are those of standardised features
+
     @cached_property
     def scale(self) -> Floats:
         # a standardised feature bends the mean loss by a quarter at most

@@ -12,7 +12,7 @@ from doublelogit.fitted import FittedModel, LinearPair
 from doublelogit.link import Link, Response, link_name
 from doublelogit.methods.belief import Belief, InformedObjective
 from doublelogit.methods.models import LogisticModel
-from doublelogit.objective import DoubleLogisticObjective
+from doublelogit.objective import DoubleLogisticObjective, column_units
 from doublelogit.rows import Extremes, Rows
 
 
@@ -58,21 +58,29 @@ class Problem:
         return replace(self.outcome, columns=columns)
 
     def label_model(self, **options: Any) -> LogisticModel:
-        return LogisticModel(self.rows, self.label, self.n, self.l2, self.link, **options)
+        return self._model(self.label, self.l2, **options)
 
     def outcome_model(self, **options: Any) -> LogisticModel:
-        return LogisticModel(self.rows, self.outcome, self.n, self.l2, self.link, **options)
+        return self._model(self.outcome, self.l2, **options)
 
     def propensity_model(self, **options: Any) -> LogisticModel:
-        l2 = self.propensity_l2
-        return LogisticModel(self.rows, self.propensity, self.n, l2, self.link, **options)
+        return self._model(self.propensity, self.propensity_l2, **options)
+
+    def _model(self, terms: Terms, l2: float, **options: Any) -> LogisticModel:
+        return LogisticModel(self.rows, terms, self.n, l2, self.link, self.units, **options)
+
+    @cached_property
+    def units(self) -> Floats:
+        """Root mean square of every column, one for the intercept."""
+        return column_units(self.rows, self.n)
 
     @cached_property
     def likelihood(self) -> DoubleLogisticObjective:
         """The penalised -Q_n of (beta, gamma)."""
         penalties = (self.l2, self.propensity_l2)
         response = Response(self.link, self.false_label_rate)
-        asked = (self.rows, self.outcome, self.propensity, self.n, *penalties, response)
+        models = (self.rows, self.outcome, self.propensity)
+        asked = (*models, self.n, *penalties, response, self.units)
         if not self.beliefs:
             return DoubleLogisticObjective(*asked)
         return InformedObjective(*asked, beliefs=self.beliefs)
@@ -144,11 +152,16 @@ def nearer_zero(problem: Problem) -> Problem:
     return problem if rows is None else replace(problem, rows=rows, shift=problem.centre)
 
 
-def varying_columns(rows: Rows) -> Terms:
-    """The columns that vary among rows with weight; a constant one is an intercept in disguise."""
-    extremes = rows.sum_rows(_extremes, rows.weight)
+def column_extremes_of(rows: Rows) -> Extremes:
+    """Smallest and largest value of every column among rows with weight."""
+    return rows.sum_rows(_extremes, rows.weight)
+
+
+def varying_columns(extremes: Extremes) -> Terms:
+    """The columns that vary; a constant one is an intercept in disguise."""
     columns = np.flatnonzero(extremes.low < extremes.high)
-    return Terms(rows.n_features, None if len(columns) == rows.n_features else columns)
+    n_features = len(extremes.low)
+    return Terms(n_features, None if len(columns) == n_features else columns)
 
 
 def _extremes(X: Matrix, weight: Floats) -> Extremes:

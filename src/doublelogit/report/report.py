@@ -1,11 +1,12 @@
 """``Report``: a fitted table as numbers, as a page, as a cell of a notebook."""
 
 import json
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from doublelogit.files import written_whole
+from doublelogit.files import check_apart, write_text
 from doublelogit.findings import Finding
 from doublelogit.report.analysis import Analysis, Progress, analyse, silent
 from doublelogit.report.html import render
@@ -14,6 +15,33 @@ from doublelogit.report.truth import beside_truth
 from doublelogit.report.verdict import checks
 from doublelogit.table_model import FittedTable
 from doublelogit.tables import Table
+
+PAGES = (".html", ".htm")
+
+
+def _holds_report(path: Path) -> bool:
+    """Whether a JSON file holds the numbers of a report, which a new one may replace."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and {"verdict", "prevalence", "versions"} <= found.keys()
+
+
+def check_page(path: Path, inputs: Sequence[str | Path] = ()) -> None:
+    """Refuse a path for a page, or for the numbers beside it, that is not ours to write to."""
+    numbers = path.with_suffix(".json")
+    if path.suffix.lower() not in PAGES:
+        raise ValueError(
+            f"a report is written as {' or '.join(PAGES)}, with its numbers beside it as .json; "
+            f"got {path.name!r}."
+        )
+    check_apart([path, numbers], inputs)
+    if numbers.exists() and not _holds_report(numbers):
+        raise ValueError(
+            f"the numbers of a report go to {numbers.name!r}, where there is a file of another "
+            "kind. Name the page differently, or move that file."
+        )
 
 
 class Report:
@@ -121,13 +149,12 @@ class Report:
         numbers : Path
             The JSON file.
         """
-        path, page = Path(path), self.to_html()
+        path = Path(path)
         numbers = path.with_suffix(".json")
-        with written_whole(numbers) as partial:
-            text = json.dumps(self._summary, indent=1, allow_nan=False)
-            partial.write_text(text + "\n", "utf-8")
-        with written_whole(path) as partial:
-            partial.write_text(page, "utf-8")
+        check_page(path, [self._table] if isinstance(self._table, str | Path) else [])
+        page = self.to_html()
+        write_text(numbers, json.dumps(self._summary, indent=1, allow_nan=False) + "\n")
+        write_text(path, page)
         return numbers
 
     def _repr_html_(self) -> str:

@@ -12,14 +12,14 @@ PAIRS = 20  # curvature pairs remembered; more cost memory, fewer cost iteration
 
 def lbfgs(objective: Objective, theta: Floats, *, tol: float, max_iter: int = 1000) -> Solution:
     """Minimise by SciPy's L-BFGS in variables scaled to unit curvature."""
-    scale = objective.scale
+    scale, unit = objective.scale, objective.unit
     trace: list[float] = []
     size = np.inf  # of the gradient seen last, in the variables the tolerance is meant for
 
     def scaled(z: Floats) -> tuple[float, Floats]:
         nonlocal size
         value, grad = objective.value_grad(z / scale)
-        size = largest(grad)
+        size = largest(grad, unit)
         return value, grad / scale
 
     def watch(intermediate_result: object) -> None:
@@ -42,7 +42,7 @@ def lbfgs(objective: Objective, theta: Floats, *, tol: float, max_iter: int = 10
         },
     )
     theta = np.asarray(result.x) / scale
-    size = largest(objective.gradient(theta))
+    size = largest(objective.gradient(theta), unit)
     return Solution(
         theta, float(result.fun), size, int(result.nit), size <= tol, trace=tuple(trace)
     )

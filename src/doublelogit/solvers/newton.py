@@ -37,19 +37,19 @@ def newton(
     ``factor`` of a nearby fit saves the first Hessian. ``metric`` tells how far a step d goes: it
     changes predictors by sqrt(d' metric d), root mean square.
     """
-    fresh, rate = factor is None, 1.0
+    fresh, rate, unit = factor is None, 1.0, objective.unit
     if factor is None:
         value, grad, hess = objective.value_grad_hess(theta)
         factor = Factor.from_matrix(hess)
     else:
         value, grad = np.nan, objective.gradient(theta)
     for n_iter in range(max_iter):
-        size = largest(grad)
+        size = largest(grad, unit)
         if size <= tol:
             break
         step = _bounded(-factor.solve(grad), metric)
         trial = _look(objective, theta + step, last=rate * size <= tol)
-        rate = largest(trial.grad) / size
+        rate = largest(trial.grad, unit) / size
         if rate <= CONTRACTION:
             factor = factor.corrected(step, trial.grad - grad)
             theta, (value, grad), fresh = theta + step, trial, False
@@ -67,8 +67,8 @@ def newton(
         n_iter = max_iter
     if np.isnan(value):
         value = objective.value_grad(theta).value
-    converged = tol == 0 or largest(grad) <= tol
-    return Solution(theta, value, largest(grad), n_iter, converged, factor)
+    size = largest(grad, unit)
+    return Solution(theta, value, size, n_iter, tol == 0 or size <= tol, factor)
 
 
 def _bounded(step: Floats, metric: Floats | None) -> Floats:

@@ -24,6 +24,10 @@ class Objective(Protocol):
     """A smooth function of theta, as much of it as a solver asks for."""
 
     @property
+    def unit(self) -> Floats:
+        """Unit of each coordinate: a gradient divided by it can be compared with a tolerance."""
+
+    @property
     def scale(self) -> Floats:
         """Root of a bound of the curvature, per coordinate: a step of 1/scale is a unit step."""
 

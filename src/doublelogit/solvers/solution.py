@@ -84,9 +84,9 @@ class Solution(NamedTuple):
     last: ValueGradHess | None = None
 
 
-def largest(grad: Floats) -> float:
-    """Size of a gradient: its largest entry."""
-    return float(np.abs(grad).max())
+def largest(grad: Floats, unit: Floats | float = 1.0) -> float:
+    """Size of a gradient: its largest entry, in the units of the coordinates."""
+    return float(np.abs(grad / unit).max())
 
 
 def settled(values: Sequence[float], tol: float) -> bool:
@@ -94,6 +94,6 @@ def settled(values: Sequence[float], tol: float) -> bool:
     return len(values) > 1 and abs(values[-1] - values[-2]) < tol * abs(values[-2])
 
 
-def stationary(grad: Floats, tol: float) -> bool:
+def stationary(grad: Floats, tol: float, unit: Floats | float = 1.0) -> bool:
     """Whether a gradient of a mean loss is within tolerance of zero."""
-    return largest(grad) <= tol
+    return largest(grad, unit) <= tol

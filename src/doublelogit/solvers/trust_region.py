@@ -30,12 +30,12 @@ def trust_region(
     objective: Objective, theta: Floats, *, tol: float, max_iter: int = 500, radius: float = 1.0
 ) -> Solution:
     """Minimise a smooth objective from theta; ends in a point with no downward curvature."""
-    scale = objective.scale
+    scale, unit = objective.scale, objective.unit
     here = objective.value_grad_hess(theta)
     model = _Quadratic(here, scale)
     trace = [here.value]
     for _ in range(max_iter):
-        if (largest(here.grad) <= tol and model.convex) or radius < 1e-12:
+        if (largest(here.grad, unit) <= tol and model.convex) or radius < 1e-12:
             break
         d = model.minimiser(radius)
         promised = -model.change(d)
@@ -43,7 +43,7 @@ def trust_region(
         trial = objective.value_grad(theta + step)
         gain = here.value - trial.value
         if promised < 100 * EPS * max(abs(here.value), 1.0):
-            good = 1.0 if largest(trial.grad) < largest(here.grad) else 0.0
+            good = 1.0 if largest(trial.grad, unit) < largest(here.grad, unit) else 0.0
         else:
             good = gain / promised
         length = float(np.linalg.norm(d))
@@ -56,7 +56,7 @@ def trust_region(
             here = objective.value_grad_hess(theta)
             model = _Quadratic(here, scale)
             trace.append(here.value)
-    size, n_iter = largest(here.grad), len(trace) - 1
+    size, n_iter = largest(here.grad, unit), len(trace) - 1
     converged = tol == 0 or size <= tol
     return Solution(theta, here.value, size, n_iter, converged, trace=tuple(trace), last=here)
 

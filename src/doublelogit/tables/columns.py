@@ -184,8 +184,10 @@ def as_years(column: Any, pattern: str | None) -> Floats:
     import pandas as pd
 
     times = pd.to_datetime(column, format=pattern, errors="coerce", utc=True)
-    seconds = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-    return np.asarray(seconds, dtype=float) / YEAR
+    # in microseconds, which reach the year 9999; nanoseconds end in 2262
+    moments = times.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
+    seconds = moments.astype(np.int64) / 1e6
+    return np.where(np.isnat(moments), np.nan, seconds) / YEAR
 
 
 def levels_of(column: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
 from doublelogit.tables.columns import KINDS, ColumnEncoding, Number
+from doublelogit.wording import listed
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,10 @@ class TableEncoding:
             twice = next(name for name in names if names.count(name) > 1)
             raise TableError(f"two columns would be called {twice!r} when encoded. Rename one.")
         if not names:
-            raise TableError("no column of the table can be used as a feature.")
+            reasons = [f"{c.name!r} is ignored: {vars(c)['reason']}" for c in self.columns]
+            raise TableError(
+                f"no column of the table can be used as a feature. {listed(reasons, 3)}."
+            )
 
     @classmethod
     def as_they_are(cls, names: Sequence[str]) -> "TableEncoding":

@@ -1,5 +1,6 @@
 """What the values of a label column mean: labelled or not, positive or not, unknown."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.tables.words import as_words, quoted
 
 YES = {"1", "yes", "y", "true", "t", "positive", "pos", "labelled", "labeled", "x"}
+WHOLE = re.compile(r"-?\d+\.0+")
 NO = {"0", "-1", "no", "n", "false", "f", "negative", "neg", "unlabelled", "unlabeled", "unknown"}
 
 
@@ -59,7 +61,16 @@ class LabelCoding:
 
     def encode(self, column: Any) -> Floats:
         """1 for labelled rows and 0 for others."""
-        return (as_words(column) == self.positive).astype(np.float64)
+        return (label_words(column) == self.positive).astype(np.float64)
+
+
+def label_words(column: Any) -> Any:
+    """Values of a label column as text; "1.0" in a text is the number 1."""
+    words = as_words(column)
+    for i, word in enumerate(words):
+        if WHOLE.fullmatch(word):
+            words[i] = word.partition(".")[0]
+    return words
 
 
 def code_labels(column: Any, positive: str | None = None) -> tuple[Floats, LabelCoding]:
@@ -72,7 +83,7 @@ def code_labels(column: Any, positive: str | None = None) -> tuple[Floats, Label
     positive : str, default=None
         The value that means labelled.
     """
-    values, times = np.unique(as_words(column), return_counts=True)
+    values, times = np.unique(label_words(column), return_counts=True)
     counts = dict(zip(values.tolist(), times.tolist(), strict=True))
     coding = LabelCoding.learn(counts, positive, str(column.name))
     return coding.encode(column), coding
@@ -80,7 +91,7 @@ def code_labels(column: Any, positive: str | None = None) -> tuple[Floats, Label
 
 def code_audited(column: Any, first: int = 1) -> Floats:
     """1 positive, 0 negative, NaN for rows that nobody looked at; rows count from ``first``."""
-    words = as_words(column)
+    words = label_words(column)
     coded = np.full(len(words), np.nan)
     for i, word in enumerate(words):
         if word.lower() in YES:

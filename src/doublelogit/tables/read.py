@@ -1,17 +1,16 @@
-"""Files of tables to pandas: CSV in its dialects, Parquet, Excel, Stata, SPSS, SAS."""
+"""Files of tables to pandas: CSV in its dialects, Parquet, Excel, Stata, SPSS, SAS; frames too."""
 
-import csv
-import re
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from doublelogit.exceptions import TableError
+import numpy as np
 
-SAMPLE = 200_000  # bytes of a CSV by which its dialect is judged
-DELIMITERS = ",;\t|"
-ENCODINGS = ("utf-8-sig", "cp1252")  # the second reads any byte, so it comes last
+from doublelogit.exceptions import TableError
+from doublelogit.extras import needs
+from doublelogit.tables.csv_text import check_names, read_csv
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
 def read_table(
@@ -20,6 +19,8 @@ def read_table(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    text: Sequence[str] = (),
+    verbatim: Sequence[str] = (),
 ) -> Any:
     """A pandas DataFrame of a file, or of a pandas, polars or other frame.
 
@@ -29,153 +30,140 @@ def read_table(
         CSV (also compressed), Parquet, Excel, Stata, SPSS or SAS, by the file's ending; or
         a frame of any library that narwhals knows.
     delimiter, decimal, encoding : str, default=None
-        Of a CSV; detected if not given.
+        How a CSV is written; detected if not given.
+    text : sequence of str, default=()
+        Columns of a file whose values are texts even if they look like numbers.
+    verbatim : sequence of str, default=()
+        Columns of a file whose cells are kept as they stand, such as ids.
 
     Returns
     -------
     frame : pandas.DataFrame
-        With names of columns as text and rows numbered from 0.
+        With names of columns as text and rows numbered from 0; ``frame.attrs["notes"]`` says what
+        was decided to read it.
     """
-    if not isinstance(source, str | Path):
-        frame = _of_frame(source)
-    else:
-        path = Path(source)
-        if not path.is_file():
-            raise TableError(f"there is no file {str(path)!r}. Check the name and the directory.")
-        reader = _reader(path)
+    needs("pandas", "a table", "tables")
+    if isinstance(source, str | Path):
         dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-        options = dialect if reader is _csv else {}
-        if reader is not _csv and any(dialect.values()):
-            raise TableError(
-                f"delimiter, decimal and encoding are for CSV files; got {path.name!r}. "
-                "Leave them out."
-            )
-        try:
-            frame = reader(path, **options)
-        except (TableError, ImportError):
-            raise
-        except Exception as error:  # readers raise what they like: to a user all say the same
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-            raise TableError(
-                f"{path.name!r} cannot be read as its ending says: {reason}. "
-                "Check the file, or save it as CSV."
-            ) from error
+        frame = _read_file(Path(source), dialect, (*text, *verbatim), verbatim)
+    else:
+        frame = _from_frame(source)
+    notes = frame.attrs.get("notes", [])
     frame.columns = [str(name).strip() for name in frame.columns]
     _check(frame)
-    return frame.reset_index(drop=True)
+    frame = normalised(frame.reset_index(drop=True))
+    frame.attrs["notes"] = notes
+    return frame
 
 
-def _reader(path: Path) -> Callable[..., Any]:
+def _read_file(
+    path: Path, dialect: dict[str, str | None], text: Sequence[str], verbatim: Sequence[str]
+) -> Any:
+    if not path.is_file():
+        raise TableError(f"there is no file {str(path)!r}. Check the name and the directory.")
+    ending = _ending(path)
+    if ending not in CSV and any(dialect.values()):
+        raise TableError(
+            f"`delimiter`, `decimal` and `encoding` are for CSV files; got {path.name!r}. "
+            "Leave them out."
+        )
+    try:
+        if ending in CSV:
+            return read_csv(path, **dialect, text=text, verbatim=verbatim)
+        return READERS[ending](path, text)
+    except (TableError, ImportError):
+        raise
+    except Exception as error:  # readers raise what they like: to a user all say the same
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        raise TableError(
+            f"{path.name!r} cannot be read as its ending says: {reason.rstrip('.')}. "
+            "Check the file, or save it as CSV."
+        ) from error
+
+
+def _ending(path: Path) -> str:
     endings = [ending.lower() for ending in path.suffixes]
-    if endings and endings[-1] in (".gz", ".bz2", ".xz", ".zst", ".zip"):
+    if endings and endings[-1] in COMPRESSED:
         endings.pop()
     ending = endings[-1] if endings else ""
-    if ending not in READERS:
+    if ending not in (*CSV, *READERS):
         raise TableError(
-            f"a table must be a file of the kind {', '.join(READERS)}; got {path.name!r}. "
-            "Save it as CSV or Parquet."
+            f"a table must be a file of the kind {', '.join((*CSV, *READERS))}; got "
+            f"{path.name!r}. Save it as CSV or Parquet."
         )
-    return READERS[ending]
+    return ending
 
 
-def _of_frame(frame: Any) -> Any:
-    import narwhals as nw
+def _parquet(path: Path, _: Sequence[str]) -> Any:
+    needs("pyarrow", "Parquet", "parquet")
+    import pyarrow.parquet as pq
 
-    try:
-        return nw.from_native(frame, eager_only=True).to_pandas().copy()
-    except TypeError:
-        raise TableError(
-            "a table must be the path of a file or a DataFrame (pandas, polars, pyarrow); got "
-            f"{type(frame).__name__}."
-        ) from None
+    return from_arrow(pq.read_table(path, page_checksum_verification=True))
 
 
-def _csv(path: Path, delimiter: str | None, decimal: str | None, encoding: str | None) -> Any:
+def from_arrow(table: Any) -> Any:
+    """An Arrow table or batch as a pandas DataFrame in which no integer loses a digit."""
+    import pandas as pd
+    import pyarrow.types as t
+
+    check_names(table.schema.names)
+    gaps = [
+        field.type
+        for field, column in zip(table.schema, table.columns, strict=True)
+        if t.is_integer(field.type) and column.null_count
+    ]
+    nullable = {kind: pd.Int64Dtype() for kind in gaps if not t.is_uint64(kind)}
+    return table.to_pandas(types_mapper=nullable.get)
+
+
+def _excel(path: Path, text: Sequence[str]) -> Any:
     import pandas as pd
 
-    text, encoding = _opening(path, encoding)
-    delimiter = delimiter or sniff_delimiter(text)
-    decimal = decimal or sniff_decimal(text, delimiter)
-    # "NA" and the like are missing, but so is no word a survey may use as an answer: "None"
-    missing = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "?", "."]
-    return pd.read_csv(
-        path,
-        sep=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        keep_default_na=False,
-        na_values=missing,
-        skipinitialspace=True,
-        low_memory=False,
-    )
+    try:
+        header = pd.read_excel(path, header=None, nrows=1, dtype=str)
+        check_names([str(name).strip() for name in header.iloc[0].dropna()])
+        return pd.read_excel(path, dtype=dict.fromkeys(text, str))
+    except ImportError:
+        package = "xlrd" if path.suffix.lower() == ".xls" else "openpyxl"
+        raise ImportError(f"reading {path.suffix} needs: pip install {package}") from None
 
 
-def _opening(path: Path, encoding: str | None) -> tuple[str, str]:
-    """The beginning of a text file, and the encoding by which all of it can be read."""
-    from pandas.io.common import get_handle
-
-    for candidate in [encoding] if encoding else ENCODINGS:
-        try:
-            options: Any = {"encoding": candidate, "compression": "infer"}
-            with get_handle(path, "r", **options) as opened:
-                start = opened.handle.read(SAMPLE)
-                if candidate != ENCODINGS[-1] and not encoding:
-                    while opened.handle.read(1 << 24):  # is the rest of it in this encoding?
-                        pass
-            return start, candidate
-        except UnicodeDecodeError:
-            continue
-        except LookupError:
-            raise TableError(f"encoding must be one that Python knows; got {encoding!r}.") from None
-    raise TableError(f"{path.name!r} is not text in the encoding {encoding}. Leave it out.")
-
-
-def sniff_delimiter(text: str) -> str:
-    """The delimiter that cuts the first lines into the same number of pieces, the most of them."""
-    lines = [line for line in text.splitlines()[:50] if line.strip()][:-1] or text.splitlines()[:1]
-
-    def fitness(delimiter: str) -> tuple[float, int]:
-        widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
-        width, times = widths.most_common(1)[0] if widths else (1, 0)
-        return (times / max(len(lines), 1), width) if width > 1 else (0.0, 0)
-
-    return max(DELIMITERS, key=fitness)
-
-
-def sniff_decimal(text: str, delimiter: str) -> str:
-    """A comma if cells look like 1,5 and none like 1.5."""
-    if delimiter == ",":
-        return "."
-    rows = csv.reader(text.splitlines()[1:200], delimiter=delimiter)
-    cells = [cell.strip() for row in rows for cell in row]
-    commas = sum(bool(re.fullmatch(r"-?\d+,\d+", cell)) for cell in cells)
-    points = sum(bool(re.fullmatch(r"-?\d+\.\d+", cell)) for cell in cells)
-    return "," if commas > points else "."
-
-
-def _by_pandas(name: str, needs: str = "") -> Callable[[Path], Any]:
-    def read(path: Path) -> Any:
+def _by_pandas(name: str, package: str = "") -> Callable[[Path, Sequence[str]], Any]:
+    def read(path: Path, _: Sequence[str]) -> Any:
         import pandas as pd
 
         try:
             return getattr(pd, name)(path)  # pandas is imported only now
         except ImportError:
-            raise ImportError(f"reading {path.suffix} needs: pip install {needs}") from None
+            raise ImportError(f"reading {path.suffix} needs: pip install {package}") from None
 
     return read
 
 
-READERS: dict[str, Callable[..., Any]] = {
-    ".csv": _csv,
-    ".tsv": _csv,
-    ".txt": _csv,
-    ".parquet": _by_pandas("read_parquet", "pyarrow"),
-    ".xlsx": _by_pandas("read_excel", "openpyxl"),
-    ".xls": _by_pandas("read_excel", "xlrd"),
+CSV = (".csv", ".tsv", ".txt")
+READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {
+    ".parquet": _parquet,
+    ".xlsx": _excel,
+    ".xls": _excel,
     ".dta": _by_pandas("read_stata"),
     ".sav": _by_pandas("read_spss", "pyreadstat"),
     ".sas7bdat": _by_pandas("read_sas"),
 }
+
+
+def _from_frame(frame: Any) -> Any:
+    import narwhals as nw
+    import pandas as pd
+
+    if isinstance(frame, pd.DataFrame):
+        return frame.copy()
+    try:
+        return from_arrow(nw.from_native(frame, eager_only=True).to_arrow())
+    except TypeError:
+        raise TableError(
+            "a table must be the path of a file or a DataFrame (pandas, polars, pyarrow); got "
+            f"{type(frame).__name__}."
+        ) from None
 
 
 def _check(frame: Any) -> None:
@@ -184,6 +172,31 @@ def _check(frame: Any) -> None:
             f"the table must have rows and columns; got {len(frame)} rows and "
             f"{len(frame.columns)} columns."
         )
-    twice = frame.columns[frame.columns.duplicated()]
-    if len(twice):
-        raise TableError(f"two columns have the name {twice[0]!r}. Rename one of them.")
+    check_names(list(frame.columns))
+
+
+def normalised(frame: Any) -> Any:
+    """Columns of kinds that nothing else here knows, as the nearest kind that it does."""
+    import pandas as pd
+
+    changed = {}
+    for name, column in frame.items():
+        dtype = column.dtype
+        if isinstance(dtype, pd.PeriodDtype):
+            changed[name] = column.dt.to_timestamp()
+        elif isinstance(dtype, pd.SparseDtype):
+            changed[name] = column.sparse.to_dense()
+        elif isinstance(dtype, pd.IntervalDtype):
+            changed[name] = column.astype(str).where(column.notna())
+        elif dtype.kind == "f" and dtype.itemsize < 4:
+            changed[name] = column.astype(float)
+        elif dtype.kind == "c":
+            raise TableError(f"{name!r} holds complex numbers. Split it into two columns.")
+        elif isinstance(dtype, np.dtype) and dtype.kind == "O" and _nested(column):
+            changed[name] = column.map(str, na_action="ignore")  # lists and records, as texts
+    return frame.assign(**changed) if changed else frame
+
+
+def _nested(column: Any) -> bool:
+    kinds = {type(value) for value in column.to_numpy()}
+    return any(issubclass(kind, list | dict | set | np.ndarray | bytearray) for kind in kinds)

@@ -81,6 +81,16 @@ class Roles:
         roles = (self.label, self.id, self.weight, self.audited, *self.ignore)
         return {name for name in roles if name is not None}
 
+    @property
+    def text_columns(self) -> list[str]:
+        """Columns that a file must give as texts: labels and audited classes."""
+        return [name for name in (self.label, self.audited) if name is not None]
+
+    @property
+    def verbatim_columns(self) -> list[str]:
+        """Columns whose cells are kept as they stand: the ids."""
+        return [] if self.id is None else [self.id]
+
     def check(self, columns: Sequence[str]) -> None:
         """Refuse roles that name a column which is not there, or has another role."""
         named: dict[str, Sequence[str | None]] = {

@@ -1,8 +1,7 @@
 """What is learned of a column before it is encoded: from a frame at once, from a file in parts.
 
 A column is shown part by part, as often as it takes, so that the same rows give the same
-description whichever door they come through. Means and scales are scikit-learn's, formats of dates
-skrub's.
+description whichever door they come through. Formats of dates are skrub's.
 """
 
 import re
@@ -10,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.rows import plus
+from doublelogit.rows import Extremes, plus
 from doublelogit.selection import quantile_over
 from doublelogit.tables.columns import (
     MISSING,
@@ -34,6 +34,7 @@ from doublelogit.tables.columns import (
 MOST_LEVELS = 30  # levels of a category that get a coefficient; the others share one
 FEWEST_ROWS = 10  # of a level, to get one
 MOST_TEXTS = 200_000  # different texts beyond which a column is free text, however long it is
+LARGEST = 1e100  # numbers beyond are divided before they are squared
 NUMERIC_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 # Parts of one column as pandas Series, from the beginning whenever it is called.
@@ -115,6 +116,11 @@ class Stream:
             column = {"value": known, "weight": np.ones(len(known))}
             yield fn(*(column[name] for name in columns))
 
+    def extent(self) -> tuple[float, float]:
+        """Smallest and largest value that is not missing."""
+        ends = self.sum_columns(_extremes, "value")
+        return float(ends.low), float(ends.high)
+
     @property
     def known(self) -> int:
         """Number of values that are not missing."""
@@ -123,6 +129,38 @@ class Stream:
     def median(self) -> float:
         """Median of what is not missing."""
         return quantile_over(self, "value", "weight", 0.5)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Count, mean and sum of squares about it, which add up (Chan, Golub & LeVeque, 1983)."""
+
+    n: float
+    mean: float
+    squares: float
+
+    @classmethod
+    def over(cls, x: Floats) -> "Moments":
+        """Moments of some numbers."""
+        if len(x) == 0:
+            return cls(0.0, 0.0, 0.0)
+        mean = float(x.mean())
+        return cls(float(len(x)), mean, float(((x - mean) ** 2).sum()))
+
+    def __add__(self, other: "Moments") -> "Moments":
+        n = self.n + other.n
+        if n == 0:
+            return self
+        apart = other.mean - self.mean
+        mean = self.mean + apart * other.n / n
+        return Moments(n, mean, self.squares + other.squares + apart**2 * self.n * other.n / n)
+
+    @property
+    def scale(self) -> float:
+        """Standard deviation; one where nothing varies."""
+        scale = float(np.sqrt(self.squares / self.n)) if self.n else 0.0
+        # a constant leaves rounding errors of its mean
+        return scale if scale > 10 * np.finfo(float).eps * abs(self.mean) else 1.0
 
 
 @dataclass(frozen=True)
@@ -139,22 +177,18 @@ class Statistics:
     @classmethod
     def over(cls, stream: Stream, fill: float | None = None) -> "Statistics":
         """Statistics of a stream; mean and scale with missing values at ``fill`` if given."""
-        from sklearn.preprocessing import StandardScaler
-
-        scaler, n, missing = StandardScaler(), 0, 0
-        values: list[float] = []
-        low, high = np.inf, -np.inf
+        low, high = stream.extent()
+        unit = max(1.0, max(abs(low), abs(high)) / LARGEST)  # squares must stay finite
+        moments, values, n, missing = Moments(0.0, 0.0, 0.0), list[float](), 0, 0
         for x in stream.parts():
             known = x[~np.isnan(x)]
             n, missing = n + len(x), missing + len(x) - len(known)
-            if len(known):
-                scaler.partial_fit(known[:, None])
-                low, high = min(low, known.min()), max(high, known.max())
-                _add_new(values, known)
+            moments += Moments.over(known / unit)
+            _add_new(values, known)
         if fill is not None and missing:
-            scaler.partial_fit([[fill]], sample_weight=[missing])
-        moments = float(scaler.mean_[0]), float(scaler.scale_[0])
-        return cls(n, missing, tuple(sorted(values)), *moments, float(high - low))
+            moments += Moments(float(missing), fill / unit, 0.0)
+        mean, scale = moments.mean * unit, moments.scale * unit
+        return cls(n, missing, tuple(sorted(values)), mean, scale, high - low)
 
 
 def _add_new(values: list[float], known: Floats) -> None:
@@ -167,9 +201,22 @@ def _add_new(values: list[float], known: Floats) -> None:
         values.append(float(new[0]))
 
 
+def _extremes(x: Floats) -> Extremes:
+    return Extremes(np.asarray(x.min(initial=np.inf)), np.asarray(x.max(initial=-np.inf)))
+
+
+def _stream(parts: Parts, convert: Callable[[Any], Floats]) -> Stream:
+    """A column as numbers; one that comes in one part is converted once."""
+    first = list(islice(parts(), 2))
+    if len(first) == 1:
+        values = convert(first[0])
+        return Stream(lambda: iter((values,)))
+    return Stream(lambda: map(convert, parts()))
+
+
 def _number(name: str, parts: Parts, scaled: bool) -> ColumnEncoding:
     """A number, or what is left of one: a single value beside missing ones, or nothing."""
-    stream = Stream(lambda: map(as_numbers, parts()))
+    stream = _stream(parts, as_numbers)
     if not stream.known:
         return Ignored(name, "it holds no finite number")
     fill = stream.median()
@@ -195,7 +242,7 @@ def _series(values: Any) -> Any:
 
 
 def _date(name: str, parts: Parts, pattern: str | None) -> Date:
-    stream = Stream(lambda: map(partial(as_years, pattern=pattern), parts()))
+    stream = _stream(parts, partial(as_years, pattern=pattern))
     found = Statistics.over(stream)
     season = found.reach >= SEASONS
     missing = found.missing > 0

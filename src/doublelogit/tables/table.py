@@ -41,7 +41,8 @@ class Table:
         """A file or frame by the roles of its columns; an error names the first that is wrong."""
         if isinstance(frame, Table):
             return frame
-        frame, roles = read_table(frame), Roles.from_any(roles)
+        roles = Roles.from_any(roles)
+        frame = read_table(frame, text=roles.text_columns, verbatim=roles.verbatim_columns)
         columns = list(frame.columns)
         roles.check(columns)
         features = frame[roles.feature_columns(columns)]
@@ -54,7 +55,7 @@ class Table:
             audited=None if roles.audited is None else code_audited(frame[roles.audited]),
             group=None if roles.by is None else row_groups(frame[roles.by]),
             roles=replace(roles, positive=coding.positive),
-            notes=(*coding.notes, *_id_notes(frame, roles.id)),
+            notes=(*frame.attrs["notes"], *coding.notes, *_id_notes(frame, roles.id)),
         )
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from doublelogit.exceptions import TableError
-from doublelogit.files import written_whole
+from doublelogit.files import write_text, written_whole
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes such a cell for a formula
 
@@ -16,11 +16,10 @@ def write_table(frame: Any, path: str | Path) -> None:
     """
     path = Path(path)
     if path.suffix.lower() == ".parquet":
-        with written_whole(path) as partial:
-            frame.to_parquet(partial, index=False)
+        with written_whole(path) as file:
+            frame.to_parquet(file, index=False, write_page_checksum=True)
     elif path.suffix.lower() == ".csv":
-        with written_whole(path) as partial:
-            neutral(frame).to_csv(partial, index=False)
+        write_text(path, neutral(frame).to_csv(index=False))
     else:
         raise TableError(f"a table is written as .csv or .parquet; got {path.name!r}.")
 

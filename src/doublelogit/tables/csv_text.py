@@ -1,0 +1,292 @@
+"""The careful door for CSV files: encoding decided once and said, every row as wide as the header.
+
+A reader that guesses on can turn smokers into patients: a delimiter at the end of every row shifts
+the columns, a quote that is never closed swallows rows, one byte of another encoding changes every
+name. What cannot be read for certain is refused with the row where it happens; what was decided is
+noted.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from doublelogit.exceptions import TableError
+
+SAMPLE = 200_000  # characters of a CSV by which its dialect is judged
+DELIMITERS = ",;\t|"
+# "NA" and the like are missing, but so is no word a survey may use as an answer: "None"
+MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "?", "."]
+INFINITE = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
+LONGEST_CELL = 2**20  # characters; beyond, a quote was not closed
+# Marks at the beginning of a file that say how it is written; the longer ones first.
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class CsvText:
+    """The text of a CSV, its header, and what was decided on the way."""
+
+    text: str
+    delimiter: str
+    names: tuple[str, ...]
+    surplus: int  # empty cells at the end of every row, beyond the header
+    notes: tuple[str, ...]
+
+
+def read_csv(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    text: Sequence[str] = (),
+    verbatim: Sequence[str] = (),
+) -> Any:
+    """A CSV as a pandas DataFrame; ``verbatim`` columns keep every cell as it stands.
+
+    ``text`` columns are texts as well, but "NA" and the like are missing in them.
+    """
+    import pandas as pd
+
+    found = checked_text(path, delimiter, encoding)
+    decimal = decimal or sniff_decimal(found.text[:SAMPLE], found.delimiter)
+    surplus = [f"surplus {i}" for i in range(found.surplus)]
+    as_text = {name: str for name in (*text, *verbatim) if name in found.names}
+    frame = pd.read_csv(
+        io.StringIO(found.text),
+        sep=found.delimiter,
+        decimal=decimal,
+        header=0,
+        names=[*found.names, *surplus],
+        index_col=False,
+        dtype=as_text,
+        keep_default_na=False,
+        na_values={name: MISSING for name in found.names if name not in verbatim},
+        skipinitialspace=True,
+        low_memory=False,
+    ).drop(columns=surplus)
+    for _, column in frame.items():
+        if column.dtype.kind == "f":
+            _check_overflow(column, found)
+    frame.attrs["notes"] = list(found.notes)
+    return frame
+
+
+def checked_text(path: Path, delimiter: str | None, encoding: str | None) -> CsvText:
+    """The text of a file, decoded, every row compared with the header."""
+    content, notes = decoded(_content(path), encoding, path.name)
+    content = re.sub(r"(\r?\n[ \t]*)*\Z", "\n", content, count=1) if content.strip() else ""
+    if not content:
+        raise TableError(f"{path.name!r} is empty. Check the file.")
+    delimiter = delimiter or sniff_delimiter(content[:SAMPLE])
+    names, surplus = _checked_rows(content, delimiter)
+    if surplus:
+        notes.append(
+            f"Every row ends with {surplus} empty cell{'s' if surplus > 1 else ''} beyond the "
+            "header; they were left out."
+        )
+    return CsvText(content, delimiter, names, surplus, tuple(notes))
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file, decompressed as its ending says."""
+    from pandas.io.common import get_handle
+
+    options: Any = {"compression": "infer", "is_text": False}
+    with get_handle(path, "rb", **options) as opened:
+        return bytes(opened.handle.read())
+
+
+def decoded(content: bytes, encoding: str | None, name: str) -> tuple[str, list[str]]:
+    """The text of some bytes, and what had to be decided to read them."""
+    if encoding is not None:
+        try:
+            return content.decode(encoding), []
+        except LookupError:
+            raise TableError(
+                f"`encoding` must be one that Python knows; got {encoding!r}."
+            ) from None
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"{name!r} is not text in the encoding {encoding}: {_where(content, error)}. Leave "
+                "`encoding` out, or name another."
+            ) from None
+    for mark, marked in MARKS:
+        if content.startswith(mark):
+            return _strictly(content, marked, name), []
+    if b"\0" in content:
+        return _without_mark(content, name)
+    try:
+        return content.decode("utf-8"), []
+    except UnicodeDecodeError as error:
+        return _not_utf8(content, error, name)
+
+
+def _strictly(content: bytes, encoding: str, name: str) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"{name!r} begins as {encoding} but is not: {_where(content, error)}. Save it as UTF-8."
+        ) from None
+
+
+def _without_mark(content: bytes, name: str) -> tuple[str, list[str]]:
+    """UTF-16 that does not say so: every second byte of plain text is zero."""
+    for encoding, zeros in (("utf-16-le", content[1::2]), ("utf-16-be", content[::2])):
+        if len(content) % 2 == 0 and zeros.count(0) > 0.6 * len(zeros):
+            try:
+                text = content.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            return text, [f"{name!r} is read as {encoding}: every second byte is zero."]
+    raise TableError(f"{name!r} is no text: it holds zero bytes. Save it as CSV in UTF-8.")
+
+
+def _not_utf8(content: bytes, error: UnicodeDecodeError, name: str) -> tuple[str, list[str]]:
+    """Text of an older Windows, if all of it may be; a mixture of encodings is refused."""
+    where = _where(content, error)
+    valid = len(re.findall(rb"[\xc3-\xf4][\x80-\xbf]+", content))
+    invalid = sum(byte >= 0x80 for byte in content) - 2 * valid
+    if valid > invalid:
+        raise TableError(
+            f"{name!r} is UTF-8 but for some bytes: {where}. Mend that row, or name the `encoding`."
+        )
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
+        raise TableError(
+            f"{name!r} is neither UTF-8 nor cp1252: {where}. Name its `encoding`."
+        ) from None
+    return text, [f"{name!r} is not UTF-8 ({where}); it is read as cp1252 (Windows)."]
+
+
+def _where(content: bytes, error: UnicodeDecodeError) -> str:
+    row = content.count(b"\n", 0, error.start) + 1
+    return f"byte 0x{content[error.start]:02x} in line {row}"
+
+
+def _checked_rows(text: str, delimiter: str) -> tuple[tuple[str, ...], int]:
+    """Names of the columns, and how many empty cells every row has beyond them."""
+    lines = text.splitlines(keepends=True)
+    csv.field_size_limit(LONGEST_CELL)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    start, surplus = 0, None
+    names: tuple[str, ...] = ()
+    try:
+        for row in reader:
+            if start == 0:
+                names = _header(row)
+            elif row and row != [""]:
+                extra = len(row) - len(names)
+                surplus = extra if surplus is None else surplus
+                if extra < 0 or extra != surplus or any(row[len(names) :]):
+                    raise _wrong_width(start + 1, row, names, delimiter)
+            if reader.line_num > start + 1 and row:
+                _check_swallowed(lines[start : reader.line_num], start + 1, len(names), delimiter)
+            start = reader.line_num
+    except csv.Error as error:
+        raise TableError(
+            f"the quotes of line {start + 1} cannot be read ({error}): one is not closed, or "
+            "stands inside a cell. Double it or remove it."
+        ) from None
+    return names, surplus or 0
+
+
+def _header(row: list[str]) -> tuple[str, ...]:
+    names = tuple(name.strip() or f"Unnamed: {i}" for i, name in enumerate(row))
+    check_names(names)
+    return names
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Two columns of one name would become one that nobody has named."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise TableError(f"two columns have the name {twice[0]!r}. Rename one of them.")
+
+
+def _wrong_width(line: int, row: list[str], names: Sequence[str], delimiter: str) -> TableError:
+    hint = (
+        " If the first column holds names of rows, give it a name in the header."
+        if len(row) == len(names) + 1 and row[-1]
+        else " Quote cells that hold the delimiter, or mend the row."
+    )
+    return TableError(
+        f"line {line} has {len(row)} values, but the header has {len(names)} names "
+        f"(delimiter {delimiter!r}).{hint}"
+    )
+
+
+def _check_swallowed(lines: list[str], first: int, width: int, delimiter: str) -> None:
+    """Refuse a cell whose lines look like rows: a quote was opened and never meant to be."""
+    inner = lines[1:]
+    alike = sum(line.count(delimiter) == width - 1 for line in inner)
+    if width > 1 and alike > len(inner) / 2 and (width > 2 or alike > 1):
+        raise TableError(
+            f"a quote in line {first} swallows the rows up to line {first + len(lines) - 1}. Close "
+            "it where it ends, or remove it."
+        )
+
+
+def _check_overflow(column: Any, found: CsvText) -> None:
+    """Refuse a number that is too large to be one; "inf" is said by the file itself."""
+    import numpy as np
+    import pandas as pd
+
+    rows = np.flatnonzero(np.isinf(column.to_numpy()))
+    if len(rows) == 0:
+        return
+    cells = pd.read_csv(
+        io.StringIO(found.text),
+        sep=found.delimiter,
+        header=0,
+        names=[*found.names, *(f"surplus {i}" for i in range(found.surplus))],
+        index_col=False,
+        usecols=[column.name],
+        dtype=str,
+        keep_default_na=False,
+        skipinitialspace=True,
+    )[column.name]
+    for row in rows:
+        cell = cells.iloc[row].strip()
+        if cell.lower() not in INFINITE:
+            raise TableError(
+                f"{cell[:40]!r} in row {row + 1} of {column.name!r} is too large for a number. "
+                "Mend it, or leave the cell empty."
+            )
+
+
+def sniff_delimiter(text: str) -> str:
+    """The delimiter that cuts the first lines into the same number of pieces, the most of them."""
+    lines = [line for line in text.splitlines()[:50] if line.strip()][:-1] or text.splitlines()[:1]
+
+    def fitness(delimiter: str) -> tuple[float, int]:
+        widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
+        width, times = widths.most_common(1)[0] if widths else (1, 0)
+        return (times / max(len(lines), 1), width) if width > 1 else (0.0, 0)
+
+    return max(DELIMITERS, key=fitness)
+
+
+def sniff_decimal(text: str, delimiter: str) -> str:
+    """A comma if cells look like 1,5 and none like 1.5."""
+    if delimiter == ",":
+        return "."
+    rows = csv.reader(text.splitlines()[1:200], delimiter=delimiter)
+    cells = [cell.strip() for row in rows for cell in row]
+    commas = sum(bool(re.fullmatch(r"-?\d+,\d+", cell)) for cell in cells)
+    points = sum(bool(re.fullmatch(r"-?\d+\.\d+", cell)) for cell in cells)
+    return "," if commas > points else "."
