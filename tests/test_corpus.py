@@ -7,11 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doublelogit.datasets import corpus, corpus_folder, corpus_names, corpus_table, load_corpus
+from doublelogit.datasets import (
+    corpus,
+    corpus_folder,
+    corpus_names,
+    corpus_table,
+    load_corpus,
+    load_natural,
+    natural_table,
+)
 from doublelogit.datasets.reduction import reduce_columns, reduce_rows
-from tools.build_corpus import built, check_families, fingerprints, write
+from tools.build_corpus import built, check_families, fingerprints, natural_row, write
 from tools.corpus.declare import Source, Table, declared
 from tools.corpus.encode import chosen_rows
+from tools.corpus.natural import NATURAL, Natural, assembled
 from tools.corpus.split import LOOKED_AT, half_of
 
 PAPER = {"diabetes", "BreastCancer", "heart-c", "credit-a", "adult", "vote", "wdbc", "spambase"}
@@ -91,7 +100,7 @@ def cache(tmp_path, monkeypatch, declaration, frame):
     row, encoded = next(built(declaration, chosen_rows(declaration, frame)))
     write(tmp_path / "clinic.parquet", encoded)
     table = pd.DataFrame([row]).set_index("name")
-    monkeypatch.setattr(corpus, "_described", lambda file: table)
+    monkeypatch.setattr(corpus, "described", lambda file: table)
     return tmp_path
 
 
@@ -204,3 +213,55 @@ def test_a_cached_table_is_the_described_one():
         data = load_corpus(name)
         assert data.data.shape == (table.loc[name, "n"], table.loc[name, "p"])
         assert round(data.target.mean(), 4) == table.loc[name, "prevalence"]
+
+
+def test_every_natural_mechanism_has_both_a_truth_and_a_real_label():
+    table = natural_table()
+    assert {"thornton_hiv", "nhefs_hypertension"} <= set(table.index)
+    assert len(table) == len(NATURAL) >= 5
+    assert table["prevalence"].between(0.01, 0.99).all()
+    assert table["label_frequency"].between(0.05, 0.99).all()
+    assert table[["story", "truth", "label", "drivers"]].notna().all().all()
+    assert [half_of(family) for family in table["family"]] == list(table["half"])
+
+
+def test_labels_of_the_hiv_study_are_never_false_and_those_of_clinicians_often_are():
+    false_labels = natural_table()["false_labels"]
+    assert false_labels["thornton_hiv"] == 0
+    assert false_labels["head_injury"] > 0.5
+
+
+@pytest.fixture
+def natural(tmp_path, monkeypatch, frame):
+    """A cache with one natural mechanism."""
+
+    def parts(raw):
+        features = pd.DataFrame({"days": raw["days"], "in Paris": raw["city"] == "Paris"})
+        return features, raw["sick"] == "yes", raw["days"] > 60
+
+    words = {"truth": "sick", "label": "stayed long", "drivers": ("days",), "story": "A clinic."}
+    table = Natural("clinic", "clinic", "here", "clinic", parts, **words)
+    encoded = assembled(table, frame)
+    (tmp_path / "natural").mkdir()
+    write(tmp_path / "natural" / "clinic.parquet", encoded)
+    row = natural_row(table, Source("here", "CC0"), encoded)
+    described = pd.DataFrame([row]).set_index("name")
+    monkeypatch.setenv("DOUBLELOGIT_CORPUS", str(tmp_path))
+    monkeypatch.setattr("doublelogit.datasets.natural.described", lambda file: described)
+    return frame
+
+
+def test_a_natural_mechanism_keeps_the_raw_label_and_the_label_of_true_positives(natural):
+    data = load_natural("clinic")
+    y, raw = (natural["sick"] == "yes").to_numpy(), (natural["days"] > 60).to_numpy()
+    np.testing.assert_array_equal(data.target, y)
+    np.testing.assert_array_equal(data.raw_label, raw)
+    np.testing.assert_array_equal(data.s, y & raw)
+    assert data.drivers == ["days"]
+    assert set(data.drivers) <= set(data.feature_names)
+    assert data.prevalence == pytest.approx(y.mean())
+    assert data.label_frequency == pytest.approx(raw[y].mean())
+    assert data.false_labels
+    assert data.false_label_rate == pytest.approx((raw & ~y).sum() / raw.sum(), abs=1e-4)
+    with pytest.raises(ValueError, match="name must be one of clinic; got 'hospital'"):
+        load_natural("hospital")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ import pyarrow.parquet as pq
 
 from doublelogit.datasets.corpus import content_hash, corpus_folder
 from doublelogit.files import written_whole
-from tools.corpus.declare import Source, Table, declared
+from tools.corpus.declare import Source, Table, declared, sources
 from tools.corpus.encode import chosen_rows, classes, features
+from tools.corpus.natural import NATURAL, Natural, assembled
 from tools.corpus.read import read
 from tools.corpus.split import half_of
 
@@ -38,25 +40,65 @@ def main() -> None:
     parser.add_argument("--sources", type=Path, default=Path("build/corpus-sources"))
     parser.add_argument("--only", nargs="+", metavar="NAME", help="try these declarations alone")
     arguments = parser.parse_args()
-    tables = declared()
-    if arguments.only:
-        tables = [table for table in tables if table.name in arguments.only]
+    tables = [table for table in declared() if table.name in (arguments.only or [table.name])]
     for source in {table.source.package: table.source for table in tables}.values():
         unpack(source, arguments.sources)
-    folder = corpus_folder()
+    description = build_tables(tables, arguments.sources, corpus_folder())
+    print(description[["half", "n", "p", "prevalence"]].to_string())
+    if not arguments.only:
+        description.to_csv(PACKAGE / "corpus.csv")
+        natural = build_natural(arguments.sources, corpus_folder() / "natural")
+        print(natural[["half", "n", "p", "prevalence", "label_frequency"]].to_string())
+        natural.to_csv(PACKAGE / "natural.csv")
+
+
+def build_tables(tables: list[Table], root: Path, folder: Path) -> pd.DataFrame:
+    """Write declared tables into a folder, and describe them."""
     folder.mkdir(parents=True, exist_ok=True)
     rows, columns = [], {}
     for table in tables:
-        frame = chosen_rows(table, read(table, arguments.sources))
+        frame = chosen_rows(table, read(table, root))
         columns[table.name] = (table.family, fingerprints(frame))
         for row, encoded in built(table, frame):
             write(folder / f"{row['name']}.parquet", encoded)
             rows.append(row)
     check_families(columns)
-    description = checked(pd.DataFrame(rows).set_index("name").sort_index())
-    print(description[["half", "n", "p", "prevalence"]].to_string())
-    if not arguments.only:
-        description.to_csv(PACKAGE / "corpus.csv")
+    return checked(pd.DataFrame(rows).set_index("name").sort_index())
+
+
+def build_natural(root: Path, folder: Path) -> pd.DataFrame:
+    """Write tables with a truth and a real label into a folder, and describe them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for table in NATURAL:
+        source = sources()[table.package]
+        encoded = assembled(table, read(SimpleNamespace(**vars(table), source=source), root))
+        write(folder / f"{table.name}.parquet", encoded)
+        rows.append(natural_row(table, source, encoded))
+    return pd.DataFrame(rows).set_index("name")
+
+
+def natural_row(table: Natural, source: Source, encoded: pd.DataFrame) -> dict[str, Any]:
+    """The description of a table with a truth and a real label."""
+    y, s, raw = (encoded[name].to_numpy() for name in ("y", "s", "raw_label"))
+    return {
+        "name": table.name,
+        "family": table.family,
+        "half": half_of(table.family),
+        "package": source.package,
+        "version": source.version,
+        "licence": source.licence,
+        "n": len(y),
+        "p": encoded.shape[1] - 3,
+        "prevalence": round(float(y.mean()), 4),
+        "label_frequency": round(float(s[y == 1].mean()), 4),
+        "false_labels": round(float((raw - s).sum() / raw.sum()), 4),
+        "drivers": "; ".join(table.drivers),
+        "truth": table.truth,
+        "label": table.label,
+        "story": table.story,
+        "sha256": content_hash(list(encoded.columns), encoded.to_numpy(dtype=float)),
+    }
 
 
 def unpack(source: Source, root: Path) -> None:

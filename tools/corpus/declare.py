@@ -5,6 +5,7 @@ read; every other table declares one data set. Versions are pinned in ``constrai
 """
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,14 +61,24 @@ class Table:
 
 def declared(folder: Path = HERE / "sources") -> list[Table]:
     """Every declared table, in the order of packages and names."""
-    versions = pinned()
     tables = []
+    for source, entries in _entries(folder):
+        tables += [_table(name, source, entry) for name, entry in sorted(entries.items())]
+    return tables
+
+
+def sources(folder: Path = HERE / "sources") -> dict[str, Source]:
+    """Every declared source, by the name of its package."""
+    return {source.package: source for source, _ in _entries(folder)}
+
+
+def _entries(folder: Path) -> Iterator[tuple[Source, dict[str, Any]]]:
+    versions = pinned()
     for path in sorted(folder.glob("*.toml")):
         entries = tomllib.loads(path.read_text())
         described = entries.pop("source")
-        source = Source(**described, version=versions.get(described["package"].lower(), ""))
-        tables += [_table(name, source, entry) for name, entry in sorted(entries.items())]
-    return tables
+        version = versions.get(described["package"].lower(), "")
+        yield Source(**described, version=version), entries
 
 
 def _table(name: str, source: Source, entry: dict[str, Any]) -> Table:

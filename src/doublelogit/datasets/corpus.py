@@ -35,7 +35,7 @@ def corpus_table() -> Any:
     >>> corpus_table().loc["wdbc", ["n", "p"]].tolist()
     [569, 30]
     """
-    return _described("corpus.csv")
+    return described("corpus.csv")
 
 
 def corpus_names(half: Literal["learn", "test"] | None = None) -> list[str]:
@@ -52,7 +52,7 @@ def corpus_names(half: Literal["learn", "test"] | None = None) -> list[str]:
     """
     if half not in (None, "learn", "test"):
         raise ValueError(f"half must be 'learn', 'test' or None; got {half!r}.")
-    table = _described("corpus.csv")
+    table = described("corpus.csv")
     return list(table.index if half is None else table.index[table["half"] == half])
 
 
@@ -86,7 +86,7 @@ def load_corpus(
         ``data`` of shape (n, p), not standardised, ``target`` (1 positive, 0 negative),
         ``feature_names``, ``name``, ``family``, ``half`` and ``means``.
     """
-    table = _described("corpus.csv")
+    table = described("corpus.csv")
     if name not in table.index:
         raise ValueError(f"name must be one of corpus_names(); got {name!r}.")
     row = table.loc[name]
@@ -134,7 +134,7 @@ def read_cached(path: Path, sha256: str, last: list[str]) -> tuple[list[str], Fl
     return names[: -len(last)], columns
 
 
-def _described(file: str) -> Any:
+def described(file: str) -> Any:
     """A CSV of the package that describes tables, by name."""
     needs("pandas", "The corpus", "tables")
     import pandas as pd
