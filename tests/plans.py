@@ -31,6 +31,11 @@ estimator = "doublelogit:NaiveClassifier"
 """
 
 
+def families():
+    """Tables and their families, as a collection of a plan names them."""
+    return {"heart-c": "heart", "vote": "vote", "wdbc": "cells", "BreastCancer": "cells"}
+
+
 def run_quick(plan, directory):
     """Run a plan in its mode "quick": what processes that are killed are doing."""
     run(load_plan(plan), "quick", Store(directory))

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from doublelogit.labelling import LogisticSar, ScaledProductSar, Scar, draw, most_correlated
+from doublelogit.labelling import (
+    FollowingSar,
+    LogisticSar,
+    PosteriorSar,
+    ScaledProductSar,
+    Scar,
+    class_coefficients,
+    draw,
+    most_correlated,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5000, 6))
@@ -57,6 +66,37 @@ def test_a_draw_that_can_not_succeed_says_so():
         draw([0, 0], [0.5, 0.5], np.random.default_rng(0), max_draws=10)
 
 
+@pytest.mark.parametrize("shape", ["logistic", "cauchy", "tenth power"])
+@pytest.mark.parametrize("c", [0.3, 0.7])
+def test_labelling_that_follows_the_class_labels_the_share_asked_for(shape, c):
+    slopes = (1.0, -2.0, 0.0, 0.0, 0.0, 0.5, -0.3)  # intercept last
+    e_x = FollowingSar(slopes, c, shape).propensity(X)
+    along = X @ np.array(slopes[:-1]) + slopes[-1]
+    y_x = np.clip(expit(along), 0.001, 0.999)
+    assert y_x @ e_x / y_x.sum() == pytest.approx(c)
+    assert (np.diff(e_x[np.argsort(along)]) >= 0).all()
+
+
+def test_labelling_by_the_posterior_has_three_shapes():
+    slopes = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0)
+    p = np.clip(expit(X[:, 0] - 1), 0.001, 0.999)
+    for shape, strength, expected in [
+        ("proportional", 0.1, 0.1 * p),
+        ("falling", -0.5, expit(-0.5 * p - 1.5)),
+        ("opposed", -0.5, 0.5 * expit(-0.5 * np.log(p / (1 - p)))),
+    ]:
+        found = PosteriorSar(slopes, strength, shape).propensity(X)
+        np.testing.assert_allclose(found, expected)
+
+
+def test_coefficients_of_the_class_have_the_intercept_last():
+    y = (X[:, 0] + 1 + RNG.logistic(size=5000) > 0).astype(float)
+    found = class_coefficients(X, y)
+    assert len(found) == 7
+    assert found[0] == pytest.approx(1, abs=0.15)
+    assert found[-1] == pytest.approx(1, abs=0.15)
+
+
 def test_the_same_stream_gives_the_same_labels():
     y = np.ones(100)
     one, two = (draw(y, np.full(100, 0.5), np.random.default_rng(3)) for _ in range(2))
@@ -77,6 +117,8 @@ def test_most_correlated_features_come_first():
         (lambda: ScaledProductSar(0.7, 0.2), "0 < p_minus <= p_plus <= 1; got 0.7 and 0.2"),
         (lambda: ScaledProductSar(k=2, features=(1,)), "must hold k=2 columns; got 1"),
         (lambda: ScaledProductSar(k=9).propensity(X), "at most the number of columns 6; got 9"),
+        (lambda: FollowingSar((1.0, 0.0), 1.0), r"c must be in \(0, 1\); got 1.0"),
+        (lambda: FollowingSar((1.0, 0.0), 0.5, "odd"), "shape must be one of logistic"),
         (lambda: draw([1, 0], [0.5], np.random.default_rng(0)), "must have one length"),
         (lambda: draw([1, 0], [0.5, 2.0], np.random.default_rng(0)), r"must be in \[0, 1\]"),
     ],

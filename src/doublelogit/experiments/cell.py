@@ -12,6 +12,7 @@ from scipy.special import expit
 from sklearn.model_selection import train_test_split
 
 from doublelogit._types import Floats
+from doublelogit.experiments.measures import Judged, measured
 from doublelogit.experiments.plan import DataSet, Draw, PlanMethod, features_of, importable
 from doublelogit.labelling import draw as draw_labels
 from doublelogit.metrics import approximation_error
@@ -72,7 +73,8 @@ def labelled_draw(draw: Draw, oracle: PlanMethod) -> Labelled:
     data = prepared(draw)
     options = dict(draw.scenario.options) | features_of(draw.scenario, data.X, data.y)
     options[draw.scenario.parameter] = draw.value
-    columns = np.flatnonzero(np.any(np.atleast_2d(options.get("slopes", 0.0)) != 0, axis=0))
+    slopes = np.atleast_2d(options.get("slopes", 0.0))[:, : data.X.shape[1]]  # no intercept
+    columns = np.flatnonzero(np.any(slopes != 0, axis=0))
     e_x = importable(draw.scenario.mechanism)(**options).propensity(data.X)
     rng = draw.rng("labels")
     split = {"test_size": draw.test_size, "random_state": int(rng.integers(2**31))}
@@ -109,6 +111,8 @@ def parameters(draw: Draw, method: PlanMethod, oracle: PlanMethod) -> str:
     }
     if scenario.slopes is not None:
         said["slopes"] = scenario.slopes
+    if draw.measures:
+        said["measures"] = [*draw.measures, method.interval]
     if dataset.reference == "oracle":  # what errors are measured against
         said["oracle"] = [oracle.estimator, oracle.options]
     return json.dumps(said, sort_keys=True)
@@ -175,18 +179,21 @@ def _fitted(method: PlanMethod, data: Labelled, draw: Draw) -> Any:
 
 
 def _measure(method: PlanMethod, data: Labelled, draw: Draw) -> dict[str, Any]:
-    X, test = data.X, data.test
-    start = time.perf_counter()
+    test = data.test
+    start = time.process_time()  # other work on the machine does not count
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # convergence is a column of the result
             model = _fitted(method, data, draw)
-        seconds = time.perf_counter() - start
-        y_x = positive(model, X[test])
+            seconds = time.process_time() - start
+            judged = _judged(method, model, data)
+            further = measured(draw.measures, judged)
+        y_x = judged.y_x
         return {
             "accuracy": _digits(((y_x > 0.5) == data.y[test]).mean()),
             "approximation_error": _digits(approximation_error(y_x, data.reference[test])),
-            "prevalence": _digits(positive(model, X[data.train]).mean()),
+            "prevalence": _digits(judged.train_y_x.mean()),
+            **{name: _digits(value) for name, value in further.items()},
             "n_iter": int(np.max(getattr(model, "n_iter_", -1))),
             "converged": bool(getattr(model, "converged_", True)),
             "seconds": _digits(seconds),
@@ -195,10 +202,18 @@ def _measure(method: PlanMethod, data: Labelled, draw: Draw) -> dict[str, Any]:
         }
     except Exception as error:  # a cell that fails must not stop the run, whatever the reason
         return {
-            "seconds": _digits(time.perf_counter() - start),
+            "seconds": _digits(time.process_time() - start),
             "status": "failed",
             "reason": f"{type(error).__name__}: {error}",
         }
+
+
+def _judged(method: PlanMethod, model: Any, data: Labelled) -> Judged:
+    X, train, test = data.X, data.train, data.test
+    y_x, train_y_x = positive(model, X[test]), positive(model, X[train])
+    return Judged(
+        model, y_x, data.y[test], X[train], data.s, data.y[train], train_y_x, method.interval
+    )
 
 
 def _digits(value: float) -> float:

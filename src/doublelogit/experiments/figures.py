@@ -30,7 +30,8 @@ COLOURS = {
     "AVERAGED": "#0072B2",
     "KNOWN_C": "#555555",
 }
-SPARE = ("#7F3C8D", "#80BA5A", "#A5AA99", "#994F00")  # for methods that others add
+# for methods that others add
+SPARE = ("#7F3C8D", "#80BA5A", "#994F00", "#A5AA99", "#E68310", "#11A579", "#3969AC", "#F2B701")
 LABELS = {"accuracy": "accuracy", "approximation_error": "approximation error"}
 STYLE: dict[Any, Any] = {
     "font.size": 8,
@@ -119,7 +120,7 @@ def curves(
         ax.set_axis_off()
     for ax in axes[-1]:
         ax.set_xlabel(f"${parameter}$" if len(parameter) == 1 else parameter)
-    _legend(figure, axes.flat[0], order)
+    add_legend(figure, axes.flat[0], order)
     return figure
 
 
@@ -144,7 +145,7 @@ def loss(cells: pd.DataFrame, plan: Plan, mode: str, order: list[str]) -> Figure
         ax.axvline(0, color="black", lw=0.8)
         ax.set_title(titles[scenario], fontsize=8, fontweight="bold")
         ax.set_xlabel("accuracy lost against ORACLE")
-    _legend(figure, axes[0], order)
+    add_legend(figure, axes[0], order)
     return figure
 
 
@@ -163,7 +164,7 @@ def effect_of_c(here: pd.DataFrame, order: list[str], parameter: str) -> Figure:
         ax.set_xlabel("label frequency $c$" if parameter == "c" else parameter)
         ax.set_ylabel(label)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    _legend(figure, axes[0], order)
+    add_legend(figure, axes[0], order)
     return figure
 
 
@@ -183,7 +184,7 @@ def misspecification(scar: pd.DataFrame, datasets: list[str], order: list[str]) 
         ax.set_xticks([0, 1], [f"{datasets[0]}\nlogistic", f"{datasets[1]}\nCauchy"])
         ax.set_xlim(-0.25, 1.25)
         ax.set_ylabel(f"{LABELS[metric]}, scenario 1")
-    _legend(figure, axes[0], order)
+    add_legend(figure, axes[0], order)
     return figure
 
 
@@ -202,7 +203,7 @@ def time_against_n(rows: pd.DataFrame, plan: Plan, mode: str, order: list[str]) 
         x = [sizes[dataset] for dataset in by_size]
         ax.plot(x, y, "o-", ms=3.5, lw=1, color=colour(method, order), label=method)
     ax.set(xscale="log", yscale="log", xlabel="training rows", ylabel="seconds per fit (median)")
-    _legend(figure, ax, order)
+    add_legend(figure, ax, order)
     return figure
 
 
@@ -225,7 +226,8 @@ def _line(ax: Any, cells: pd.DataFrame, x: str, method: str, order: list[str]) -
     )
 
 
-def _legend(figure: Figure, ax: Any, order: list[str]) -> None:
+def add_legend(figure: Figure, ax: Any, order: list[str]) -> None:
+    """A legend below a figure, methods in their order."""
     handles, labels = ax.get_legend_handles_labels()
     lines = ceil(len(labels) / int(figure.get_figwidth()))  # an entry is about an inch wide
     ranked = sorted(zip(labels, handles, strict=True), key=lambda pair: order.index(pair[0]))

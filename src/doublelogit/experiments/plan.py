@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.experiments.measures import MEASURES
 
 PLANS = Path(__file__).parent / "plans"  # with the printed numbers of the papers they belong to
 
@@ -25,7 +26,7 @@ class DataSet:
 
     ``seeded`` data are generated anew for every draw. The approximation error is measured
     against ``reference``: the "oracle" fit, the true "posterior" of the Bunch, or the "logistic"
-    posterior of its coefficients.
+    posterior of its coefficients. Data sets of one ``family`` count as one in comparisons.
     """
 
     name: str
@@ -35,11 +36,35 @@ class DataSet:
     reference: str = "oracle"
     repetitions: int | None = None
     modes: tuple[str, ...] = ()
+    family: str = ""
 
     def __post_init__(self) -> None:
         known = ("oracle", "posterior", "logistic")
         if self.reference not in known:
             raise ValueError(f"reference must be one of {known}; got {self.reference!r}.")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Many data sets of one loader, ``load(name, **options)``.
+
+    ``families(**where)`` gives the family of each name.
+    """
+
+    families: str
+    load: str
+    where: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    modes: tuple[str, ...] = ()
+
+    def datasets(self) -> list[DataSet]:
+        """Its data sets, one by one."""
+        families = importable(self.families)(**self.where)
+        rest: dict[str, Any] = {"load": self.load, "modes": self.modes}
+        return [
+            DataSet(name, options={"name": name} | self.options, family=family, **rest)
+            for name, family in families.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -62,6 +87,8 @@ class Scenario:
 
 
 GIVEN = ("label", "class", "frequency", "features", "audit")
+INTERVALS = (None, "posterior", "delta", "profile")
+KINDS = ("paper", "comparison")
 
 
 @dataclass(frozen=True)
@@ -70,7 +97,9 @@ class PlanMethod:
 
     The "label"; the "class" itself, for the oracle; or besides the labels the true label
     "frequency", the "features" that labelling depends on, or an "audit" of some rows. Methods
-    ``beyond`` those of the paper are left out of its ranks and tests.
+    ``beyond`` those of the paper are left out of its ranks and tests. ``interval`` says how the
+    interval of its prevalence is made, if the plan measures intervals: "posterior", "delta" or
+    "profile".
     """
 
     name: str
@@ -80,10 +109,13 @@ class PlanMethod:
     modes: tuple[str, ...] = ()
     scenarios: tuple[int, ...] = ()
     beyond: bool = False
+    interval: str | None = None
 
     def __post_init__(self) -> None:
         if self.given not in GIVEN:
             raise ValueError(f"given must be one of {GIVEN}; got {self.given!r}.")
+        if self.interval not in INTERVALS:
+            raise ValueError(f"interval must be one of {INTERVALS[1:]}; got {self.interval!r}.")
 
     def make(self, **changes: Any) -> Any:
         """The estimator, not fitted."""
@@ -111,6 +143,7 @@ class Draw:
     repetition: int
     seed: int
     test_size: float
+    measures: tuple[str, ...] = ()
 
     @property
     def coordinates(self) -> tuple[str, str, int, float, int]:
@@ -132,7 +165,11 @@ class Draw:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything an experiment needs to be run again."""
+    """Everything an experiment needs to be run again.
+
+    ``measures`` are what methods are judged by beyond accuracy and error. The ``kind`` says what
+    is made of the results: the tables of a "paper", or a "comparison" over many data sets.
+    """
 
     name: str
     seed: int
@@ -142,6 +179,12 @@ class Plan:
     scenarios: tuple[Scenario, ...]
     methods: tuple[PlanMethod, ...]
     quick: Quick = Quick()
+    measures: tuple[str, ...] = ()
+    kind: str = "paper"
+
+    def __post_init__(self) -> None:
+        self._check("measures", list(self.measures), MEASURES)
+        self._check("kind", [self.kind], KINDS)
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -155,8 +198,9 @@ class Plan:
         self._check("mode", [mode], self.modes)
         tables = _of_mode(self.datasets, mode)
         self._check("datasets", datasets or [], [d.name for d in tables])
+        shared = (self.seed, self.test_size, self.measures)
         draws = [
-            Draw(self.name, mode, dataset, scenario, value, r, self.seed, self.test_size)
+            Draw(self.name, mode, dataset, scenario, value, r, *shared)
             for dataset in tables
             if not datasets or dataset.name in datasets
             for scenario in _of_mode(self.scenarios, mode)
@@ -225,13 +269,22 @@ def load_plan(name: str | Path) -> Plan:
             seed=content["seed"],
             test_size=content["test_size"],
             repetitions=content["repetitions"],
-            datasets=_entries(DataSet, content["datasets"]),
+            datasets=_datasets(content),
             scenarios=_entries(Scenario, content["scenarios"]),
             methods=_entries(PlanMethod, content["methods"]),
             quick=_entries(Quick, [content.get("quick", {})])[0],
+            measures=tuple(content.get("measures", ())),
+            kind=content.get("kind", "paper"),
         )
     except KeyError as error:
         raise ValueError(f"{name} must have the entry {error}.") from None
+
+
+def _datasets(content: dict[str, Any]) -> tuple[DataSet, ...]:
+    """Data sets of a plan, those of its collections after those that it lists itself."""
+    collections = _entries(Collection, content.get("collections", []))
+    listed = content.get("datasets", []) if collections else content["datasets"]
+    return _entries(DataSet, listed) + tuple(d for c in collections for d in c.datasets())
 
 
 def _bundled(name: str) -> Path:

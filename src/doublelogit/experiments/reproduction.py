@@ -17,6 +17,8 @@ from rich.progress import (
 )
 from rich.table import Table as Screen
 
+from doublelogit.experiments.comparison import comparison_tables
+from doublelogit.experiments.comparison_figures import comparison_figures
 from doublelogit.experiments.figures import figures
 from doublelogit.experiments.plan import Plan, load_plan
 from doublelogit.experiments.run import current, pending, run
@@ -24,6 +26,11 @@ from doublelogit.experiments.store import Store
 from doublelogit.experiments.summary import average_ranks, summarise, time_shares
 from doublelogit.experiments.tables import data_table, result_tables
 
+# What is made of the results of each kind of plan.
+OUTPUTS = {
+    "paper": (result_tables, figures),
+    "comparison": (comparison_tables, comparison_figures),
+}
 SHORT = {"accuracy": "accuracy", "approximation_error": "AE"}
 
 
@@ -94,11 +101,12 @@ def write(rows: pd.DataFrame, plan: Plan, mode: str, out: Path, console: Console
     """Tables, figures, and a summary on the screen."""
     if not (rows["status"] == "ok").any():
         raise ValueError(f"every cell failed; the first: {rows['reason'].iloc[0]}")
+    make_tables, make_figures = OUTPUTS[plan.kind]
     with console.status("tables"):
-        for table in (data_table(plan, mode), *result_tables(rows, plan, mode)):
+        for table in (data_table(plan, mode), *make_tables(rows, plan, mode)):
             table.write(out / "tables")
     with console.status("figures"):
-        for figure in figures(rows, plan, mode):
+        for figure in make_figures(rows, plan, mode):
             figure.write(out / "figures")
     here = rows[rows["mode"] == mode]
     console.print(_overview(here, plan, mode), _times(here))

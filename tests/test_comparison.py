@@ -1,0 +1,255 @@
+"""Comparisons over many data sets: what methods are judged by, and what is made of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from doublelogit import JointClassifier, NaiveClassifier
+from doublelogit.experiments import Store, load_plan, run
+from doublelogit.experiments.comparison import (
+    TRIVIAL,
+    by_family,
+    comparison_tables,
+    described,
+    holm,
+    intervals,
+    over_families,
+    pairwise,
+)
+from doublelogit.experiments.comparison_figures import comparison_figures, joined
+from doublelogit.experiments.measures import MEASURES, Judged, measured
+
+pytestmark = pytest.mark.xdist_group("comparison")  # they share one run of a plan
+
+PLAN = """
+name = "three tables"
+kind = "comparison"
+seed = 1
+test_size = 0.25
+measures = ["ranks", "decisions", "probabilities", "share", "list", "interval"]
+[repetitions]
+test = 2
+[[collections]]
+families = "plans:families"
+load = "doublelogit.datasets:load_benchmark"
+[[scenarios]]
+id = 1
+title = "SCAR"
+mechanism = "doublelogit.labelling:Scar"
+parameter = "c"
+values = [0.3, 0.8]
+[[scenarios]]
+id = 2
+title = "follows"
+mechanism = "doublelogit.labelling:FollowingSar"
+parameter = "c"
+values = [0.5]
+slopes = "doublelogit.labelling:class_coefficients"
+[[methods]]
+name = "ORACLE"
+estimator = "doublelogit:NaiveClassifier"
+given = "class"
+[[methods]]
+name = "NAIVE"
+estimator = "doublelogit:NaiveClassifier"
+[[methods]]
+name = "JOINT"
+estimator = "doublelogit:JointClassifier"
+options = { n_starts = 1 }
+interval = "delta"
+[[methods]]
+name = "AVERAGED"
+estimator = "doublelogit:AveragedClassifier"
+interval = "posterior"
+"""
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plan") / "plan.toml"
+    path.write_text(PLAN)
+    return load_plan(path)
+
+
+@pytest.fixture(scope="module")
+def rows(plan, tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("store"))
+    run(plan, "test", store)
+    return store.frame()
+
+
+@pytest.fixture(scope="module")
+def done(rows, plan):
+    return described(rows, plan, "test")
+
+
+def judged(truth, s, y_x, model=None, interval=None):
+    X = np.zeros((len(truth), 1))
+    truth, s, y_x = map(np.asarray, (truth, s, y_x))
+    return Judged(model, y_x, truth, X, s, truth, y_x, interval)
+
+
+def test_a_collection_is_as_many_data_sets(plan):
+    assert [(d.name, d.family) for d in plan.datasets] == [
+        ("heart-c", "heart"),
+        ("vote", "vote"),
+        ("wdbc", "cells"),
+        ("BreastCancer", "cells"),
+    ]
+    assert plan.datasets[0].options == {"name": "heart-c"}
+
+
+def test_nothing_fails_and_every_measure_has_its_columns(rows):
+    assert set(rows["status"]) == {"ok"}
+    assert len(rows) == 4 * 3 * 2 * 4
+    columns = ["auc", "balanced_accuracy", "f1", "brier", "log_loss", "share"]
+    assert rows[columns].notna().all(axis=None)
+    assert rows["low"].notna().groupby(rows["method"]).all().to_dict() == {
+        "AVERAGED": True,
+        "JOINT": True,
+        "NAIVE": False,
+        "ORACLE": False,
+    }
+
+
+def test_measures_of_four_rows_by_hand():
+    found = measured(tuple(MEASURES), judged([0, 1, 1, 0], [0, 1, 0, 0], [0.2, 0.9, 0.6, 0.7]))
+    assert found["balanced_accuracy"] == 0.75  # both positives, one of two negatives
+    assert found["f1"] == pytest.approx(0.8)
+    assert found["auc"] == 0.75
+    assert found["brier"] == pytest.approx((0.04 + 0.01 + 0.16 + 0.49) / 4)
+    assert found["share"] == 0.5
+    assert found["prevalence_error"] == pytest.approx(0.1)
+    assert found["precision_at_50"] == pytest.approx(1 / 3)  # one of three unlabelled rows
+    assert found["unlabelled_accuracy"] == pytest.approx(2 / 3)
+    assert found["unlabelled_auc"] == 0.5
+    assert "low" not in found
+
+
+def test_a_list_of_naive_is_ordered_by_its_class():
+    X = np.arange(40.0)[:, None]
+    truth, s = (np.arange(40) > 19).astype(float), (np.arange(40) > 29).astype(float)
+    model = NaiveClassifier().fit(X, s)
+    assert np.ptp(model.predict_hidden(X)) == 0
+    here = Judged(model, None, None, X, s, truth, model.predict_positive(X), None)
+    assert MEASURES["list"](here)["unlabelled_auc"] == 1.0
+
+
+def test_an_interval_is_that_of_the_training_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    y = (rng.random(500) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(float)
+    s = y * (rng.random(500) < 0.6)
+    model = JointClassifier(propensity_features=[], n_starts=1).fit(X, s)
+    ends = [
+        MEASURES["interval"](Judged(model, None, None, X, s, y, None, how))
+        for how in ("delta", "profile")
+    ]
+    assert all(0 < end["low"] < end["high"] <= 1 for end in ends)
+    assert ends[0] != ends[1]
+
+
+def test_siblings_count_as_one_family(done):
+    means = over_families(done[done["mechanism"] == "follows"], "accuracy", ["mechanism"])
+    here = done[(done["mechanism"] == "follows") & (done["method"] == "NAIVE")]
+    by_set = here.groupby("dataset")["accuracy"].mean()
+    cells = by_set[["wdbc", "BreastCancer"]].mean()
+    expected = np.mean([by_set["heart-c"], by_set["vote"], cells])
+    assert means.loc["follows", "NAIVE"] == pytest.approx(expected)
+    assert list(by_family(done, "accuracy").index) == ["cells", "heart", "vote"]
+
+
+def test_mechanisms_have_names_and_signals_thirds(done):
+    assert set(done["mechanism"]) == {"SCAR c=0.3", "SCAR c=0.8", "follows"}
+    order = done.groupby("strength")["signal"].mean()
+    assert order["weak"] < order["middle"] < order["strong"]
+
+
+def test_holm_is_that_of_the_textbook():
+    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
+
+
+def scores(values):
+    """Rows of one mechanism: families by methods."""
+    lines = [
+        {"family": f"f{i}", "dataset": f"f{i}", "mechanism": "m", "method": name, "brier": value}
+        for name, column in values.items()
+        for i, value in enumerate(column)
+    ]
+    return pd.DataFrame(lines)
+
+
+def test_methods_that_cannot_be_told_apart_are_tied():
+    rng = np.random.default_rng(0)
+    base = rng.random(30)
+    noise = rng.normal(scale=0.01, size=30)
+    values = {"A": base, "B": base + noise, "C": base + 1, "D": base + 1 + noise}
+    found = pairwise(scores(values), "brier")
+    assert set(found.ranks.index[:2]) == {"A", "B"}
+    assert {frozenset(pair) for pair in found.ties} == {frozenset("AB"), frozenset("CD")}
+    assert len(joined(found)) == 2
+    assert found.p_friedman < 1e-6
+    assert found.families == 30
+
+
+def test_a_method_without_a_family_does_not_hide_it_from_the_others():
+    frame = scores({"A": np.arange(9.0), "B": np.arange(9.0) + 1})
+    frame["other"] = np.where(frame["method"] == "A", frame["brier"], np.nan)
+    assert list(by_family(frame, "other").columns) == ["A"]
+
+
+def test_intervals_are_scored_beside_the_one_that_needs_no_model(done):
+    found = intervals(done)
+    trivial = found[found["method"] == TRIVIAL]
+    assert trivial["covered"].all()
+    np.testing.assert_allclose(trivial["high"], 1.0)
+    np.testing.assert_allclose(trivial["winkler"], trivial["width"])
+    assert len(trivial) == 4 * 3 * 2
+    missed = found[found["covered"] == 0]
+    gap = np.maximum(missed["low"] - missed["share"], missed["share"] - missed["high"])
+    np.testing.assert_allclose(missed["winkler"], missed["width"] + 20 * gap)
+
+
+def test_tables_and_figures_are_written(rows, plan, tmp_path):
+    tables = {table.name: table for table in comparison_tables(rows, plan, "test")}
+    assert set(tables) == {
+        "overall_test",
+        "by_mechanism_test",
+        "by_strength_test",
+        "intervals_test",
+    }
+    assert (
+        "3 families, 4 tables, 3 mechanisms, 2 repetitions, 96 cells"
+        in tables["overall_test"].markdown
+    )
+    for table in tables.values():
+        table.write(tmp_path)
+    names = []
+    for figure in comparison_figures(rows, plan, "test"):
+        figure.write(tmp_path)
+        names.append(figure.name)
+    assert "ranks_approximation_error_test" in names
+    assert "cover_against_signal_test" in names
+    assert len(list(tmp_path.iterdir())) == 2 * len(tables) + 2 * len(names)
+
+
+def test_failures_are_listed_with_their_reasons(rows, plan):
+    broken = rows.copy()
+    broken.loc[0, ["status", "reason"]] = ["failed", "ValueError: no"]
+    tables = {table.name: table for table in comparison_tables(broken, plan, "test")}
+    assert "ValueError: no" in tables["failures_test"].markdown
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"ranks", ', '"ranks", "charm", ', "measures must be among ranks, .*; got charm"),
+        ('kind = "comparison"', 'kind = "essay"', "kind must be among paper, comparison"),
+        ('interval = "delta"', 'interval = "guess"', "interval must be one of"),
+    ],
+)
+def test_mistakes_in_a_comparison_are_named(old, new, message, tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        load_plan(path)
