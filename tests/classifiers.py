@@ -4,6 +4,7 @@ import pytest
 
 from doublelogit import (
     AveragedClassifier,
+    DetmClassifier,
     EMClassifier,
     JointClassifier,
     LBEClassifier,
@@ -19,6 +20,7 @@ CLASSIFIERS = [
     JointClassifier(n_starts=1),
     EMClassifier(init="naive"),
     LBEClassifier(max_iter=100),
+    DetmClassifier(n_starts=2),
     AveragedClassifier(),
 ]
 WITH_PROPENSITY = CLASSIFIERS[2:]

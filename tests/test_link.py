@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit import EMClassifier, JointClassifier, infer
-from doublelogit.link import Response, probit
+from doublelogit.link import DoubleResponse, probit
 
 FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}
 
@@ -32,9 +32,9 @@ def test_the_probit_against_many_digits(a):
 # what may be known of a row; of a labelled one everything, unless negatives are labelled too
 TRUE_LABELS = [(0.0, np.nan), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]
 FALSE_LABELS = [*TRUE_LABELS, (1.0, np.nan)]
-RESPONSES = [(Response(probit), row) for row in TRUE_LABELS] + [
+RESPONSES = [(DoubleResponse(probit), row) for row in TRUE_LABELS] + [
     (response, row)
-    for response in (Response(None, 0.1), Response(probit, 0.1))
+    for response in (DoubleResponse(None, 0.1), DoubleResponse(probit, 0.1))
     for row in FALSE_LABELS
 ]
 

@@ -11,7 +11,18 @@ from doublelogit.datasets import load_benchmark
 from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.labelling import Scar, draw
-from doublelogit.methods import Problem, em, joint, lbe, naive, oracle, tm, tm_simple
+from doublelogit.methods import (
+    Problem,
+    SoftmaxProblem,
+    detm,
+    em,
+    joint,
+    lbe,
+    naive,
+    oracle,
+    tm,
+    tm_simple,
+)
 from doublelogit.methods.start import start
 from doublelogit.methods.tm_simple import soft_target
 
@@ -339,6 +350,7 @@ METHODS = {
     "em": lambda p: em(p, tol=0, max_iter=5),
     "joint": lambda p: joint(p, n_starts=1, tol=1e-10),
     "lbe": lambda p: lbe(p, max_iter=20),
+    "detm": lambda p: detm(SoftmaxProblem(p.rows, p.l2, p.propensity_l2), n_starts=1, tol=1e-10),
 }
 
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+import dask.array as da
 import numpy as np
 import pytest
 from classifiers import CLASSIFIERS
@@ -56,6 +57,15 @@ class TestCapabilities:
         else:
             with pytest.raises(ValueError, match="no use for audited_y"):
                 classifier.fit(X, s, audited_y=audited)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_rows_out_of_core_are_taken_or_refused(self, method, classifier, rows):
+        X, _, s = (da.from_array(column, chunks=(100, *column.shape[1:])) for column in rows)
+        if method.out_of_core:
+            classifier.fit(X, s)
+        else:
+            with pytest.raises(ValueError, match="needs rows in memory; got Array"):
+                classifier.fit(X, s)
 
     @pytest.mark.filterwarnings("ignore")
     def test_inference_is_offered_or_refused(self, method, classifier, rows):

@@ -26,6 +26,8 @@ def pull_back(X: Matrix, d: Floats) -> Floats:
 
 def sandwich(X: Matrix, h: Floats) -> Floats:
     """Curvature ``[X, 1]' diag(h) [X, 1]``."""
+    if not h.any():  # a model that something does not depend on costs nothing
+        return np.zeros((X.shape[1] + 1, X.shape[1] + 1))
     edge = X.T @ h
     return _bordered(_core(X, h), edge, edge, h.sum())
 
@@ -34,6 +36,8 @@ def cross(X: Matrix, h: Floats, Z: Matrix) -> Floats:
     """Mixed curvature ``[X, 1]' diag(h) [Z, 1]`` of two models with columns of their own."""
     if X is Z:
         return sandwich(X, h)
+    if not h.any():
+        return np.zeros((X.shape[1] + 1, Z.shape[1] + 1))
     core = X.T @ (Z.multiply(h[:, None]).tocsr() if sparse.issparse(Z) else h[:, None] * Z)
     return _bordered(_dense(core), X.T @ h, Z.T @ h, h.sum())
 

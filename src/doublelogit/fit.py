@@ -12,7 +12,7 @@ class Orientation:
 
     Parameters
     ----------
-    rule : {"features", "audit", "prevalence", "false labels", "penalty", "norm"}
+    rule : {"features", "audit", "prevalence", "false labels", "penalty", "norm", "likeness"}
         What decided.
     gap : float
         How clearly: how much worse the swapped solution fits in log-likelihood (inf if it is no

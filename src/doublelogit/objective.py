@@ -129,6 +129,8 @@ def _logistic_value_grad_hess(
 class DoubleLogisticObjective:
     """``(beta, gamma) -> -Q_n`` and the penalties of both models.
 
+    ``response`` says what their predictors mean: two logistic models, or another pair.
+
     Implements: Q_n
     """
 

@@ -79,6 +79,12 @@ _METHODS = (
     Method("tm-simple", "two_models:TwoModelsSimpleClassifier", has_propensity=False),
     Method("lbe", "lbe:LBEClassifier"),
     Method(
+        "detm",
+        "detm:DetmClassifier",
+        intervals="likelihood",
+        large_settings={"n_starts": 1},
+    ),
+    Method(
         "naive",
         "naive:NaiveClassifier",
         assumes_scar=True,

@@ -176,9 +176,9 @@ def _class_of(method: Method) -> Any:
 def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
     """How much each column of the table moves the logit of being a hidden positive, row by row.
 
-    logit P(Y=1 | x, S=0) = x'beta + log(1 - e(x)): the first part is linear, the second has the
-    slope -e(x) in x'gamma. Each is compared with the average row, whose features are ``mean``.
-    None if the models are not linear.
+    logit P(Y=1 | x, S=0) has the slope one in x'beta, and in x'gamma one that depends on the model:
+    -e(x) where logit y(x) is linear. Each is compared with the average row, whose features are
+    ``mean``. None if the models are not linear.
     """
     import pandas as pd
 
@@ -188,8 +188,7 @@ def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
     Z = X.to_numpy() - mean
     moved = Z * beta[:-1]
     if gamma is not None:
-        e_x = model.classifier.predict_propensity(X)
-        moved = moved - e_x[:, None] * Z * gamma[:-1]
+        moved = moved + model.model.hidden_slope(X.to_numpy())[:, None] * Z * gamma[:-1]
     sources = model.encoding.sources
     owner = np.array(sources)
     return pd.DataFrame(

@@ -7,6 +7,7 @@ from doublelogit.registry import CLASSIFIERS
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time the registry says where they are
     from doublelogit.estimators.averaged import AveragedClassifier as AveragedClassifier
+    from doublelogit.estimators.detm import DetmClassifier as DetmClassifier
     from doublelogit.estimators.em import EMClassifier as EMClassifier
     from doublelogit.estimators.joint import JointClassifier as JointClassifier
     from doublelogit.estimators.lbe import LBEClassifier as LBEClassifier

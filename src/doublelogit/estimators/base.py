@@ -42,6 +42,7 @@ from doublelogit.fit import PUFit
 from doublelogit.link import LINKS, Link
 from doublelogit.methods import Problem
 from doublelogit.methods.problem import column_extremes_of, nearer_zero, varying_columns
+from doublelogit.registry import method_of, with_capability
 from doublelogit.rows import Rows, Source
 from doublelogit.tables.encoding import TableEncoding
 from doublelogit.wording import as_parameters
@@ -84,6 +85,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
     max_iter: int = 1
     pos_label: Any = None
 
+    _model: ClassVar[type[Problem]] = Problem  # what is fitted to the rows
     findings_: tuple[Finding, ...]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None) -> Self:
@@ -154,9 +156,18 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         check_parameters(X, self.pos_label)
         source = as_source(X, y, sample_weight, audited_y)
         if source is not None:
+            self._check_out_of_core(X)
             return self._distant_rows(source)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         return self._labelled_rows(X, y, sample_weight, audited_y)
+
+    def _check_out_of_core(self, X: Any) -> None:
+        method = method_of(self)
+        if not method.out_of_core:
+            raise ValueError(
+                f"{method.class_name} needs rows in memory; got {type(X).__name__}. Read the rows "
+                f"first, or use one of {', '.join(with_capability('out_of_core'))}."
+            )
 
     def _distant_rows(self, source: Source) -> Rows:
         """Rows that are not in memory, and what is to be known of them."""
@@ -194,7 +205,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
     def _problem(self, rows: Rows) -> Problem:
         outcome, propensity = self._terms(rows)
         C, propensity_C = self._penalties
-        return Problem(rows, 1 / C, 1 / propensity_C, outcome, propensity, link=self._link)
+        return self._model(rows, 1 / C, 1 / propensity_C, outcome, propensity, link=self._link)
 
     @property
     def _penalties(self) -> tuple[float, float]:

@@ -31,6 +31,7 @@ RECORDS = {
         fitted.PluggedSide,
         fitted.PosteriorMixture,
         fitted.PosteriorSide,
+        fitted.SoftmaxPair,
         Category,
         Date,
         Finding,

@@ -25,7 +25,10 @@ RULES = {
     "false labels": "the false labels allowed for",
     "norm": "the assumption that the class depends on the features more strongly than labelling "
     "does",
+    "likeness": "the assumption that hidden positives are more like labelled rows than negatives "
+    "are",
 }
+ASSUMPTIONS = ("norm", "likeness")
 
 GAPS = {
     "standard errors": "their strengths differ by {:.1f} standard errors",
@@ -93,7 +96,7 @@ def orientation(decided: Orientation | None) -> Finding:
             "unlabelled rows (`audited_y`), and fit again."
         )
         return Finding(PROBLEM, "orientation", text, numbers)
-    if decided.rule == "norm":
+    if decided.rule in ASSUMPTIONS:
         return Finding(ATTENTION, "orientation", f"{text} {_ONLY_IF_STRONGER}", numbers)
     return Finding(FINE, "orientation", text, numbers)
 

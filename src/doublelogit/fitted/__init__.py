@@ -1,9 +1,10 @@
-"""What was fitted: one protocol, three kinds of model."""
+"""What was fitted: one protocol, four kinds of model."""
 
 from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
 from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
 from doublelogit.fitted.protocol import Coefficients, FittedModel, Side
+from doublelogit.fitted.softmax import SoftmaxPair
 
 __all__ = [
     "CertainLabel",
@@ -17,4 +18,5 @@ __all__ = [
     "PosteriorMixture",
     "PosteriorSide",
     "Side",
+    "SoftmaxPair",
 ]

@@ -101,6 +101,9 @@ class LinearPair:
         log_not_e = log_expit(-self.propensity_logit(X)) - np.log1p(-self.false_label_rate)
         return positive_given_unlabelled(self.outcome_logit(X), log_not_e)
 
+    def hidden_slope(self, X: Any) -> Floats:
+        return -self.propensity(X)  # logit t = logit y + log(1 - e)
+
     def swapped(self) -> Self | None:
         return None if self.rival is None else replace(self.rival, rival=replace(self, rival=None))
 

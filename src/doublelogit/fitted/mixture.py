@@ -117,6 +117,9 @@ class PosteriorMixture:
         unlabelled = hidden + expit(-a) @ self.weight
         return np.asarray(hidden / np.maximum(unlabelled, np.finfo(float).tiny))
 
+    def hidden_slope(self, X: Matrix) -> Floats:
+        return -self.propensity(X)
+
     def swapped(self) -> "PosteriorMixture | None":
         """The mixture with the models swapped; None where the average holds both orders."""
         if not self.symmetric:

@@ -14,7 +14,7 @@ from doublelogit._types import Floats
 
 
 class Coefficients(NamedTuple):
-    """Full-length coefficients of both models, intercept last; None where one is not linear."""
+    """Full-length coefficients of both predictors, intercept last; None where one is not linear."""
 
     beta: Floats | None
     gamma: Floats | None
@@ -44,6 +44,9 @@ class FittedModel(Protocol):
 
     def hidden_proba(self, X: Any) -> Floats:
         """Probability that an unlabelled row is positive, t(x) = P(Y=1 | x, S=0)."""
+
+    def hidden_slope(self, X: Any) -> Floats:
+        """Slope of the logit of t(x) in the propensity's predictor; in the outcome's it is one."""
 
     def swapped(self) -> "FittedModel | None":
         """The rival solution with class and labelling swapped; None if there is none."""

@@ -205,7 +205,7 @@ def diagnose_likelihood(
     drop, prevalence = _from_starts(fitted, n_starts)
     values, flattest = _curvature(fitted)
     return LikelihoodDiagnosis(
-        rows=RowProbabilities.over(problem.rows, problem.linear_pair(fitted.theta)),
+        rows=RowProbabilities.over(problem.rows, problem.fitted(fitted.theta)),
         start_drop=drop,
         start_prevalence=prevalence,
         orientation=orientation,

@@ -80,7 +80,9 @@ class LikelihoodInference(Inference):
         if problem.link is not None:
             notes.append("exp(coef) is no odds ratio here: the link is not the logit.")
         terms, coef = self._fitted.terms(), self.coefficients
-        return Summary.from_covariance(terms, coef, self.covariance, heading, level, tuple(notes))
+        lines = (terms, coef, self.covariance)
+        summary = Summary.from_covariance(*lines, heading, level, tuple(notes))
+        return replace(summary, outcome=problem.OUTCOME)
 
     def prevalence(
         self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any

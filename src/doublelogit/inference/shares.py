@@ -28,9 +28,7 @@ from doublelogit.inference.covariance import (
 )
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.groups import Groups, gathered, gathered_terms
-from doublelogit.likelihood import positive_given_label
-from doublelogit.link import to_logit
-from doublelogit.methods.prevalence import label_frequency_at, response
+from doublelogit.methods.prevalence import label_frequency_at
 from doublelogit.objective import Pair, four_blocks
 
 
@@ -46,7 +44,7 @@ class GroupSums(NamedTuple):
     """Sums over the rows of each group; ``m`` stands for the moments (1, s, y) of a row."""
 
     moments: Floats  # (groups, 3): sum of w m
-    slopes: Floats  # (groups, size of beta): gradient of the sum of w y
+    slopes: Floats  # (groups, size of theta): gradient of the sum of w y
     products: Floats  # (groups, 3, 3): sum of v m m', v the weight of a square
     crossed: Floats  # (groups, 3, size of theta): sum of v m u'
     meat: Floats  # (size of theta, size of theta): sum of v u u', over all rows
@@ -66,8 +64,8 @@ class GroupShares:
     @classmethod
     def over(cls, fitted: FittedProblem, groups: Groups, sampling: Sampling) -> "GroupShares":
         """All sums that shares of these groups need, in one pass over the rows."""
-        problem, rows = fitted.problem, fitted.problem.rows
-        fn = partial(_sums, fitted.pair, problem.false_label_rate, len(groups), sampling)
+        rows = fitted.problem.rows
+        fn = partial(_sums, fitted.pair, len(groups), sampling)
         sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight, groups.codes)
         return cls(fitted, groups, sampling, sums)
 
@@ -103,8 +101,7 @@ class GroupShares:
 
     def _prevalence_gradient(self) -> Floats:
         """Gradient of the prevalence of each group in theta."""
-        n, after = self.sums.moments[:, 0], self.fitted.problem.propensity.size
-        return np.pad(self.sums.slopes / n[:, None], ((0, 0), (0, after)))
+        return self.sums.slopes / self.sums.moments[:, :1]
 
     def _error(self, residual: Floats, gradient: Floats) -> Floats:
         """Standard errors, from the residual's coefficients of (1, s, y) and the gradient."""
@@ -143,7 +140,6 @@ SHARES: dict[str, Callable[[GroupShares], Share]] = {
 
 def _sums(
     pair: Pair,
-    false: float,
     n: int,
     sampling: Sampling,
     X: Matrix,
@@ -153,54 +149,35 @@ def _sums(
     codes: Floats,
 ) -> GroupSums:
     Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
-    y = response(pair.response.link, pair.predictors(Xa, Xb)[0])
+    y = pair.response.outcome(*pair.predictors(Xa, Xb))
     m, v = np.column_stack([np.ones(len(s)), s, y.value]), sampling.weight(weight)
+
+    def sums_of_terms(weight: Floats, by_a: Floats, by_b: Floats) -> Floats:
+        sides = ((Xa, by_a), (Xb, by_b))
+        return np.hstack([gathered_terms(codes, n, part, weight * d) for part, d in sides])
+
     # scores are minus the loss's derivatives
-    crossed = [
-        np.hstack(
-            [gathered_terms(codes, n, part, -v * m[:, i] * d) for part, d in ((Xa, d_a), (Xb, d_b))]
-        )
-        for i in range(3)
-    ]
+    crossed = [sums_of_terms(-v * m[:, i], d_a, d_b) for i in range(3)]
     products = gathered(codes, n, (m[:, :, None] * m[:, None, :]).reshape(len(s), 9), v)
-    hidden, hidden_slopes = _hidden(pair, false, n, sampling, Xa, Xb, s, known, weight, codes)
+    t = pair.response.hidden(*pair.predictors(Xa, Xb))
+    unlabelled, unknown = weight * (s == 0), np.isnan(known)
     return GroupSums(
         moments=gathered(codes, n, m, weight),
-        slopes=gathered_terms(codes, n, Xa, weight * y.slope),
+        slopes=sums_of_terms(weight, y.d_a, y.d_b),
         products=products.reshape(n, 3, 3),
         crossed=np.stack(crossed, axis=1),
         meat=four_blocks(Xa, Xb, v * d_a**2, v * d_a * d_b, v * d_b**2),
-        hidden=hidden,
-        hidden_slopes=hidden_slopes,
+        hidden=_hidden(codes, n, np.where(unknown, t.value, known), unlabelled, sampling),
+        # an audited class depends on no model
+        hidden_slopes=sums_of_terms(unlabelled * unknown, t.d_a, t.d_b),
     )
 
 
-def _hidden(
-    pair: Pair,
-    false: float,
-    n: int,
-    sampling: Sampling,
-    Xa: Matrix,
-    Xb: Matrix,
-    s: Floats,
-    known: Floats,
-    weight: Floats,
-    codes: Floats,
-) -> tuple[Floats, Floats]:
-    """Unlabelled rows, hidden positives and their variance by chance, with the gradient."""
-    link, (a, b) = pair.response.link, pair.predictors(Xa, Xb)
-    w = weight * (s == 0)
-    t = positive_given_label(known, to_logit(link, a) - np.log1p(-false), to_logit(link, b))
-    chance = sampling.weight(w) * t * (1 - t)
-    ones = np.ones(len(s))
-    counts = [gathered(codes, n, x[:, None], v) for x, v in ((ones, w), (t, w), (ones, chance))]
-    # logit t = logit y + log(1 - e); an audited class depends on no model
-    bend = w * t * (1 - t) * np.isnan(known)
-    y, e = response(link, a), response(link, b)
-    by_beta = bend * _ratio(y.slope, y.value * (1 - y.value))
-    by_gamma = -bend * _ratio(e.slope, 1 - e.value)
-    slopes = [gathered_terms(codes, n, part, d) for part, d in ((Xa, by_beta), (Xb, by_gamma))]
-    return np.hstack(counts), np.hstack(slopes)
+def _hidden(codes: Floats, n: int, t: Floats, weight: Floats, sampling: Sampling) -> Floats:
+    """Unlabelled rows, hidden positives and their variance by chance."""
+    columns = ((1.0, weight), (t, weight), (t * (1 - t), sampling.weight(weight)))
+    sums = [np.bincount(codes.astype(np.intp), value * w, n) for value, w in columns]
+    return np.column_stack(sums)
 
 
 def _residuals(
@@ -214,14 +191,9 @@ def _residuals(
     clusters: Floats,
 ) -> Floats:
     Xa, Xb = pair.features(X)
-    y = response(pair.response.link, pair.predictors(Xa, Xb)[0])
+    y = pair.response.outcome(*pair.predictors(Xa, Xb))
     own = residual[codes.astype(np.intp)]
     psi = weight * (own[:, 0] + own[:, 1] * s + own[:, 2] * y.value)
     both = codes * n_clusters + clusters
     sums = np.bincount(both.astype(np.intp), psi, len(residual) * n_clusters)
     return sums.astype(np.float64).reshape(len(residual), n_clusters)
-
-
-def _ratio(slope: Floats, size: Floats) -> Floats:
-    """Slope over size, 0 where both vanish: there, t does not move."""
-    return np.divide(slope, size, out=np.zeros_like(slope), where=size > 0)

@@ -8,11 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from doublelogit._types import Floats
-
-TITLES = {
-    "outcome": "Outcome: who is positive, P(Y=1 | x)",
-    "propensity": "Labelling: which positives get a label, P(S=1 | Y=1, x)",
-}
+from doublelogit.methods.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -32,6 +28,8 @@ class Summary:
         Level of the intervals.
     notes : tuple of str
         What a reader must know.
+    outcome : str
+        What the coefficients of the outcome are about.
     """
 
     terms: list[tuple[str, str]]
@@ -40,6 +38,7 @@ class Summary:
     heading: str
     level: float
     notes: tuple[str, ...] = ()
+    outcome: str = Problem.OUTCOME
 
     @classmethod
     def from_covariance(
@@ -93,7 +92,7 @@ class Summary:
         head = f"{'':<{width}}" + "".join(f"{name:>11}" for name in self._names())
         rule = "-" * len(head)
         lines = [self.heading]
-        for model, title in TITLES.items():
+        for model, title in self._titles.items():
             lines += ["", title, rule, head, rule]
             lines += [
                 f"{term:<{width}}" + "".join(f"{v:>11}" for v in row)
@@ -106,7 +105,7 @@ class Summary:
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self.heading)}</p>"]
-        for model, title in TITLES.items():
+        for model, title in self._titles.items():
             head = "".join(f"<th>{name}</th>" for name in self._names())
             body = "".join(
                 f"<tr><th style='text-align:left'>{escape(term)}</th>"
@@ -119,6 +118,11 @@ class Summary:
                 f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
             )
         return "".join(parts) + "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+
+    @property
+    def _titles(self) -> dict[str, str]:
+        labelling = "Labelling: which positives get a label, P(S=1 | Y=1, x)"
+        return {"outcome": f"Outcome: {self.outcome}", "propensity": labelling}
 
     def _names(self) -> list[str]:
         tail = (1 - self.level) / 2

@@ -8,9 +8,8 @@ from scipy.special import softmax
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor, pull_back
 from doublelogit.fitted import PosteriorMixture, PosteriorSide
-from doublelogit.link import Link
+from doublelogit.link import Link, probability
 from doublelogit.methods.exploration import LIGHT, Component
-from doublelogit.methods.prevalence import response
 from doublelogit.methods.problem import Problem
 
 
@@ -71,6 +70,6 @@ def _share(problem: Problem, coef: Floats, covariance: Floats) -> tuple[float, f
 
 
 def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[float, float, Floats]:
-    y = response(link, predictor(X, coef))
+    y = probability(link, predictor(X, coef))
     sums = float(weight @ y.value), float(weight @ y.value**2)
     return *sums, pull_back(X, weight * y.slope)

@@ -13,7 +13,6 @@ picks one of the two, so it is enough to order them after the fit (see orientati
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -63,9 +62,7 @@ def joint(
 
     best = min(map(solve, starts(problem, init, n_starts, rng)), key=_rank)
     best, rival, decided = orient(problem, best, solve, orientation)
-    pair = problem.linear_pair(best.theta)
-    if np.isfinite(decided.gap) or np.isnan(decided.gap):
-        pair = replace(pair, rival=problem.linear_pair(rival))
+    pair = problem.fitted(best.theta, None if np.isinf(decided.gap) else rival)
     return PUFit(pair, best.n_iter, best.converged, best.trace, decided)
 
 
@@ -77,18 +74,19 @@ def starts(
     EM keeps to the basin that the first start lies in, where a Newton step may leave it; the
     shakes change predictors by about one.
     """
-    first = start(problem, init)
-    yield first
+    double, near = problem.double_logistic, problem.approximated
+    first = start(double, init)
+    yield near(first)
     if n > 1 and problem.false_label_rate == 0:  # EM takes labelled rows for positive
         rounds = EM_ROUNDS if len(first) <= 2 * DENSE_LIMIT else FEWER_ROUNDS
-        fitted = em(problem, init=first, tol=0, max_iter=rounds)
-        yield problem.theta(fitted.model)
+        fitted = em(double, init=first, tol=0, max_iter=rounds)
+        yield near(double.theta(fitted.model))
     if n > 2:
         balanced = isinstance(init, str) and init == "balanced"
-        yield start(problem, "naive" if balanced else "balanced")
+        yield near(start(double, "naive" if balanced else "balanced"))
     for _ in range(n - 3):
         noise = rng.standard_normal(len(first)) / problem.likelihood.scale
-        yield first + noise / np.sqrt(len(first))
+        yield near(first) + noise / np.sqrt(len(first))
 
 
 def mm(

@@ -60,7 +60,7 @@ def lbe(
             if step > 0:
                 grad = _criterion(problem, theta, q).grad
             theta = theta + units.coefficients(adam.step(np.zeros_like(grad), units.gradient(grad)))
-    return PUFit(problem.linear_pair(theta), n_iter, converged, tuple(trace))
+    return PUFit(problem.fitted(theta), n_iter, converged, tuple(trace))
 
 
 class StandardUnits:

@@ -7,6 +7,7 @@ tell them apart, in the order in which it is asked:
     audit       rows of known class
     prevalence  known from elsewhere (or only the penalties differ: "penalty")
     norm        nothing: by assumption the class depends on the features more than labelling does
+                (likeness, in DETM: hidden positives are more like labelled rows than negatives are)
 
 With features or an audit the swapped pair is another point of the likelihood. It is climbed from
 there, the better of the two optima is kept, and the gap is how far below the other lies in
@@ -28,12 +29,13 @@ from doublelogit.fit import Orientation
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.methods.information import inverse_information
 from doublelogit.methods.models import DENSE_LIMIT
-from doublelogit.methods.problem import Problem, full
+from doublelogit.methods.problem import Combinations, Problem, full
 from doublelogit.rows import weighted_mean
 from doublelogit.solvers import Solution
 from doublelogit.thresholds import CLEAR_LOG_LIKELIHOOD, CLEAR_STANDARD_ERRORS
 
 SAME = 1e-3  # difference of predictors below which two solutions are one optimum
+ONLY_ONE = Orientation("penalty", np.inf, "log-likelihood", True)
 TIE = 0.1  # log-likelihood units that say nothing: the stronger model is the outcome then
 
 
@@ -55,14 +57,20 @@ def orient(
     if rule == "norm":
         in_order = larger_first(*(_as_given(problem, coef) for coef in (beta, gamma)))
     else:
-        in_order = variation(problem, beta) >= variation(problem, gamma)
+        outcome, labelling = combined(problem.STRENGTHS, beta, gamma)
+        in_order = variation(problem, outcome) >= variation(problem, labelling)
     dense = problem.outcome.size <= DENSE_LIMIT
     gap = (1 if in_order else -1) * strength_gap(problem, best.theta) if dense else np.nan
-    theta, rival = best.theta, swapped_theta(problem, best.theta)
+    rival = best._replace(theta=swapped_theta(problem, best.theta))
+    if not problem.swaps_exactly:  # its own penalty moves the rival a little, or away
+        rival = solve(rival.theta)
+        if _apart(problem, best, rival) < SAME:
+            return Oriented(best, rival.theta, ONLY_ONE)
     if not in_order:
-        theta, rival = rival, theta
-    decided = Orientation("norm", gap, "standard errors", gap >= CLEAR_STANDARD_ERRORS)
-    return Oriented(best._replace(theta=theta), rival, decided)
+        best, rival = rival, best
+    clear = gap >= CLEAR_STANDARD_ERRORS
+    decided = Orientation(problem.ASSUMED, gap, "standard errors", clear)
+    return Oriented(best, rival.theta, decided)
 
 
 def _as_given(problem: Problem, coef: Floats) -> Floats:
@@ -80,8 +88,14 @@ def larger_first(beta: Floats, gamma: Floats) -> bool:
 
 def swapped_theta(problem: Problem, theta: Floats) -> Floats:
     """Beta in the place of gamma and the other way round, as far as their terms allow."""
-    beta, gamma = full(problem, theta)
-    return np.concatenate([problem.outcome.take(gamma), problem.propensity.take(beta)])
+    beta, gamma = combined(problem.SWAPPED, *full(problem, theta))
+    return np.concatenate([problem.outcome.take(beta), problem.propensity.take(gamma)])
+
+
+def combined(parts: Combinations, beta: Floats, gamma: Floats) -> tuple[Floats, Floats]:
+    """Two combinations of full-length coefficients."""
+    one, other = (i * beta + j * gamma for i, j in parts)
+    return one, other
 
 
 def _by_likelihood(
@@ -90,8 +104,9 @@ def _by_likelihood(
     rival = solve(swapped_theta(problem, best.theta))
     best, rival = sorted((best, rival), key=lambda solution: solution.value)
     gap = problem.n * (rival.value - best.value)
-    apart = np.abs(problem.likelihood.scale * (rival.theta - best.theta)).max()
-    if apart < SAME:  # both starts end in one optimum: the swapped pair has none of its own
+    if (
+        _apart(problem, best, rival) < SAME
+    ):  # both starts end in one optimum: the swapped pair has none of its own
         gap = np.inf
     elif gap < TIE and _stronger(problem, rival, best):
         best, rival = rival, best
@@ -100,15 +115,23 @@ def _by_likelihood(
     return Oriented(best, rival.theta, decided)
 
 
+def _apart(problem: Problem, one: Solution, other: Solution) -> float:
+    """Largest difference of two solutions, in the units of predictors."""
+    return float(np.abs(problem.likelihood.scale * (one.theta - other.theta)).max())
+
+
 def _stronger(problem: Problem, one: Solution, other: Solution) -> bool:
     """Whether the outcome of one varies more than that of the other."""
-    variations = [variation(problem, full(problem, solution.theta)[0]) for solution in (one, other)]
-    return problem.outcome is problem.propensity and variations[0] > variations[1]
+    variations = [
+        variation(problem, combined(problem.STRENGTHS, *full(problem, solution.theta))[0])
+        for solution in (one, other)
+    ]
+    return not problem.distinct_features and variations[0] > variations[1]
 
 
 def what_tells(problem: Problem) -> str:
     """What distinguishes the outcome from the propensity, in a problem that is not symmetric."""
-    if problem.outcome is not problem.propensity:
+    if problem.distinct_features:
         return "features"
     if problem.audited:
         return "audit"
@@ -118,17 +141,22 @@ def what_tells(problem: Problem) -> str:
 
 
 def strength_gap(problem: Problem, theta: Floats) -> float:
-    """How much stronger the first model is than the second, in standard errors."""
-    k = problem.outcome.size
-    rows, terms = problem.rows, problem.outcome
+    """How much stronger the class is than the labelling, in standard errors."""
+    rows, terms = problem.rows, problem.label
     total = rows.sum_rows(lambda X, weight: sandwich(terms.select(X), weight), rows.weight)
     gram = total / problem.n
-    mean = gram[-1, :-1]
-    spread = gram[:-1, :-1] - np.outer(mean, mean)
+    spread = gram - np.outer(gram[-1], gram[-1])  # zero where the intercept is
     # D = b'Sb - g'Sg as a quadratic form of theta, which is normal with covariance V about the
     # truth: mean and variance of such a form are known
-    form = np.zeros((2 * k, 2 * k))
-    form[: k - 1, : k - 1], form[k : 2 * k - 1, k : 2 * k - 1] = spread, -spread
+    place = terms.embed(np.arange(terms.size, dtype=np.float64))
+    models = [m.take(place).astype(np.intp) for m in (problem.outcome, problem.propensity)]
+    outcome, labelling = (np.outer(part, part) for part in problem.STRENGTHS)
+    form = np.block(
+        [
+            [(outcome - labelling)[i, j] * spread[np.ix_(models[i], models[j])] for j in (0, 1)]
+            for i in (0, 1)
+        ]
+    )
     noise = form @ inverse_information(problem, theta)
     difference = theta @ form @ theta - np.trace(noise)
     variance = 4 * theta @ noise @ form @ theta + 2 * np.trace(noise @ noise)

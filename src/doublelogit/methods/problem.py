@@ -2,18 +2,20 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, column_extremes, pull_back, squares_about
 from doublelogit.fitted import FittedModel, LinearPair
-from doublelogit.link import Link, Response, link_name
+from doublelogit.link import DoubleResponse, Link, Response, link_name
 from doublelogit.methods.belief import Belief, InformedObjective
 from doublelogit.methods.models import LogisticModel
 from doublelogit.objective import DoubleLogisticObjective, column_units
 from doublelogit.rows import Extremes, Rows
+
+Combinations = tuple[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,13 @@ class Problem:
     link: Link = None
     false_label_rate: float = 0.0
     shift: Floats | None = None
+
+    OUTCOME: ClassVar[str] = "who is positive, P(Y=1 | x)"  # what beta is about
+    ASSUMED: ClassVar[str] = "norm"  # the rule by which class and labelling are told apart at last
+    # Class and labelling, whose strengths tell them apart, as combinations of (beta, gamma); and
+    # (beta, gamma) of the pair in which they are swapped.
+    STRENGTHS: ClassVar[Combinations] = ((1, 0), (0, 1))
+    SWAPPED: ClassVar[Combinations] = ((0, 1), (1, 0))
 
     def __post_init__(self) -> None:
         everything = Terms(self.rows.n_features)
@@ -74,19 +83,26 @@ class Problem:
         """Root mean square of every column, one for the intercept."""
         return column_units(self.rows, self.n)
 
+    @property
+    def response(self) -> Response:
+        """What the two predictors mean."""
+        return DoubleResponse(self.link, self.false_label_rate)
+
     @cached_property
     def likelihood(self) -> DoubleLogisticObjective:
         """The penalised -Q_n of (beta, gamma)."""
         penalties = (self.l2, self.propensity_l2)
-        response = Response(self.link, self.false_label_rate)
         models = (self.rows, self.outcome, self.propensity)
-        asked = (*models, self.n, *penalties, response, self.units)
+        asked = (*models, self.n, *penalties, self.response, self.units)
         if not self.beliefs:
             return DoubleLogisticObjective(*asked)
         return InformedObjective(*asked, beliefs=self.beliefs)
 
-    def linear_pair(self, theta: Floats) -> LinearPair:
-        """The fitted model at a short theta."""
+    def fitted(self, theta: Floats, rival: Floats | None = None) -> FittedModel:
+        """The fitted model at a short theta, and the swapped one at another."""
+        return replace(self._pair(theta), rival=None if rival is None else self._pair(rival))
+
+    def _pair(self, theta: Floats) -> LinearPair:
         pair = LinearPair.from_coefficients(*full(self, theta), link_name(self.link))
         return replace(pair, false_label_rate=self.false_label_rate)
 
@@ -98,13 +114,32 @@ class Problem:
         return np.concatenate([self.outcome.take(beta), self.propensity.take(gamma)])
 
     @property
+    def double_logistic(self) -> "Problem":
+        """The double logistic model of the same rows, whose fits are where a search starts."""
+        return self
+
+    def approximated(self, theta: Floats) -> Floats:
+        """Where this model comes near the double logistic one at theta."""
+        return theta
+
+    @property
+    def distinct_features(self) -> bool:
+        """Whether the features of the two models tell them apart."""
+        return self.outcome is not self.propensity
+
+    @property
+    def swaps_exactly(self) -> bool:
+        """Whether in a symmetric problem the swapped pair is as good to the last digit."""
+        return True
+
+    @property
     def symmetric(self) -> bool:
         """Whether beta and gamma could swap places unnoticed.
 
         They cannot if their terms or penalties differ, an audited row tells them apart,
         something is known of the prevalence, or negatives are labelled too.
         """
-        same = self.outcome is self.propensity and self.l2 == self.propensity_l2
+        same = not self.distinct_features and self.l2 == self.propensity_l2
         known = self.audited or self.beliefs or self.false_label_rate > 0
         return bool(same and not known)
 
