@@ -6,6 +6,7 @@ from doublelogit import (
     AveragedClassifier,
     DetmClassifier,
     EMClassifier,
+    JermClassifier,
     JointClassifier,
     LBEClassifier,
     NaiveClassifier,
@@ -20,6 +21,7 @@ CLASSIFIERS = [
     JointClassifier(n_starts=1),
     EMClassifier(init="naive"),
     LBEClassifier(max_iter=100),
+    JermClassifier(),
     DetmClassifier(n_starts=2),
     AveragedClassifier(),
 ]

@@ -16,6 +16,7 @@ from doublelogit.methods import (
     SoftmaxProblem,
     detm,
     em,
+    jerm,
     joint,
     lbe,
     naive,
@@ -350,6 +351,8 @@ METHODS = {
     "em": lambda p: em(p, tol=0, max_iter=5),
     "joint": lambda p: joint(p, n_starts=1, tol=1e-10),
     "lbe": lambda p: lbe(p, max_iter=20),
+    "jerm": lambda p: jerm(p, tol=0, max_iter=3),
+    "jerm, released": lambda p: jerm(p, released=True, max_iter=3),
     "detm": lambda p: detm(SoftmaxProblem(p.rows, p.l2, p.propensity_l2), n_starts=1, tol=1e-10),
 }
 

@@ -78,6 +78,9 @@ _METHODS = (
     ),
     Method("tm-simple", "two_models:TwoModelsSimpleClassifier", has_propensity=False),
     Method("lbe", "lbe:LBEClassifier"),
+    # spies are nearest neighbours, so rows must be in memory; users of a table get the steps of its
+    # authors' code, for the maximum that these stop short of often has every row positive
+    Method("jerm", "jerm:JermClassifier", out_of_core=False, settings={"variant": "released"}),
     Method(
         "detm",
         "detm:DetmClassifier",

@@ -3,6 +3,7 @@
 from doublelogit.methods.averaged import averaged
 from doublelogit.methods.detm import detm
 from doublelogit.methods.em import em
+from doublelogit.methods.jerm import jerm
 from doublelogit.methods.joint import joint
 from doublelogit.methods.lbe import lbe
 from doublelogit.methods.naive import naive
@@ -18,6 +19,7 @@ __all__ = [
     "averaged",
     "detm",
     "em",
+    "jerm",
     "joint",
     "lbe",
     "naive",
