@@ -56,6 +56,33 @@ def corpus_names(half: Literal["learn", "test"] | None = None) -> list[str]:
     return list(table.index if half is None else table.index[table["half"] == half])
 
 
+def corpus_families(
+    half: Literal["learn", "test"] | None = None, siblings: bool = True, every: int = 1
+) -> dict[str, str]:
+    """Tables of the corpus and the family of each: what collections of a plan ask for.
+
+    Parameters
+    ----------
+    half : {"learn", "test"} or None, default=None
+        As in :func:`corpus_names`.
+    siblings : bool, default=True
+        Whether a family may have several tables; if not, the one whose name hashes lowest.
+    every : int, default=1
+        Only every k-th table, in the order of the hashes of their names.
+
+    Returns
+    -------
+    families : dict of str
+        In the order of the hashes, so that the first tables are a fair part of all.
+    """
+    family = described("corpus.csv")["family"]
+    names = sorted(corpus_names(half), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    if not siblings:
+        first = {family[name]: name for name in reversed(names)}
+        names = [name for name in names if first[family[name]] == name]
+    return {name: str(family[name]) for name in names[::every]}
+
+
 def load_corpus(
     name: str,
     *,

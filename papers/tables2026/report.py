@@ -1,0 +1,183 @@
+"""REPORT.md of the comparison on real tables, from stored results.
+
+    python papers/tables2026/report.py RESULTS OUT
+
+RESULTS is a directory that ``doublelogit reproduce --plan tables2026 --out`` filled. OUT holds the
+template, and natural.csv, which ``natural.py`` writes.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from doublelogit.datasets import corpus_table
+from doublelogit.experiments import Plan, Store, load_plan
+from doublelogit.experiments.comparison import (
+    MORE_IS_BETTER,
+    SCORES,
+    STRENGTHS,
+    by_family,
+    comparison_tables,
+    described,
+    over_families,
+)
+from doublelogit.experiments.run import current
+from doublelogit.experiments.tables import markdown_table
+from doublelogit.files import write_text
+
+ERROR = "approximation_error"
+# Mean balanced accuracy on twelve tables of the successors' protocols, three repetitions, of 0.1.0.
+FIRST_RUN = {
+    "AISTATS S1-S3": {"AVERAGED": 0.705, "TM": 0.730, "JERM": 0.712, "NTC_TMI": 0.735},
+    "AISTATS S4": {"AVERAGED": 0.711, "TM": 0.705, "JERM": 0.670, "NTC_TMI": 0.693},
+    "JERM S1": {"AVERAGED": 0.808, "TM": 0.803, "JERM": 0.750, "NTC_TMI": 0.751},
+    "JERM S2-S4": {"AVERAGED": 0.713, "TM": 0.748, "JERM": 0.780, "NTC_TMI": 0.757},
+}
+PGLIN = {"AISTATS S1-S3": 0.622, "AISTATS S4": 0.648, "JERM S1": 0.787, "JERM S2-S4": 0.760}
+BLOCKS = {
+    "AISTATS S1-S3": ("SCAR c=0.1", "AISTATS S2", "AISTATS S3"),
+    "AISTATS S4": ("AISTATS S4",),
+    "JERM S1": ("SCAR c=0.5",),
+    "JERM S2-S4": ("JERM S2", "JERM S3", "JERM S4"),
+}
+# Families of the successors' tables, as the corpus names them.
+SUCCESSORS = {
+    *("abalone", "BreastCancer", "diabetes", "haberman", "heart-c", "ionosphere", "nasa-defects"),
+    *("segment", "sonar", "vehicle", "wdbc", "yeast", "spambase", "credit-a", "vote"),
+}
+
+
+def losses(rows: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Where a method is behind the best rival: mechanism by strength, worst first."""
+    means = over_families(rows, ERROR, ["mechanism", "strength"]).drop(columns="ORACLE")
+    best = means.drop(columns=method).idxmin(axis=1)
+    behind = means[method] - means.drop(columns=method).min(axis=1)
+    table = pd.DataFrame({"AE": means[method], "behind by": behind, "best": best}).reset_index()
+    return table[table["behind by"] > 0].sort_values("behind by", ascending=False)
+
+
+def paired(rows: pd.DataFrame, method: str, score: str) -> pd.DataFrame:
+    """A method less each rival over families, with a 95% t interval; weakest third beside all."""
+    lines = []
+    for where, part in (("all", rows), ("weak signal", rows[rows["strength"] == STRENGTHS[0]])):
+        wide = by_family(part, score)
+        for rival in wide.columns.drop([method, "ORACLE"], errors="ignore"):
+            difference = wide[method] - wide[rival]
+            half = stats.t.ppf(0.975, len(difference) - 1) * difference.sem()
+            mean = difference.mean()
+            line = {"where": where, "rival": rival, "difference": mean}
+            lines.append(line | {"low": mean - half, "high": mean + half})
+    return pd.DataFrame(lines)
+
+
+def against(rows: pd.DataFrame, method: str, score: str) -> str:
+    """The paired differences as a Markdown table, clear ones in bold."""
+    found = paired(rows, method, score)
+    sign = -1 if score in MORE_IS_BETTER else 1
+    better, worse = (sign * found["difference"] < 0), (sign * found["difference"] > 0)
+    clear = np.sign(found["low"]) == np.sign(found["high"])
+    text = found.apply(
+        lambda line: f"{line.difference:+.3f} ({line.low:+.3f} to {line.high:+.3f})", axis=1
+    )
+    text = text.where(~(clear & better), "**" + text + "**").where(
+        ~(clear & worse), "*" + text + "*"
+    )
+    wide = found.assign(text=text).pivot(index="rival", columns="where", values="text")
+    return markdown_table(wide.reset_index())
+
+
+def successors(test: pd.DataFrame, learn: pd.DataFrame) -> str:
+    """Mean balanced accuracy on the successors' protocols: their tables, all of test, first run."""
+    both = pd.concat([test, learn])
+    theirs = both[both["family"].isin(SUCCESSORS)]
+    lines = []
+    for block, mechanisms in BLOCKS.items():
+        first = FIRST_RUN[block] | {"PGLIN": PGLIN[block], "ORACLE": 0.802}
+        parts = {f"{theirs['family'].nunique()} of their tables": theirs, "test half": test}
+        for name, part in parts.items():
+            part = part[part["mechanism"].isin(mechanisms)]
+            if len(part):
+                means = over_families(part.assign(all=0), "balanced_accuracy", ["all"]).loc[0]
+                lines.append({"block": block, "where": name, **means.round(3)})
+        lines.append({"block": block, "where": "0.1.0, first run", **first})
+    return markdown_table(pd.DataFrame(lines).fillna(""))
+
+
+def sizes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Tables, mechanisms, methods, cells and failures of each mode."""
+    lines = []
+    for mode, part in rows.groupby("mode"):
+        failed = part[part["status"] != "ok"]
+        lines.append(
+            {
+                "mode": mode,
+                "tables": part["dataset"].nunique(),
+                "draws": len(part.drop_duplicates(["dataset", "scenario", "value", "repetition"])),
+                "mechanisms": len(part.drop_duplicates(["scenario", "value"])),
+                "methods": part["method"].nunique(),
+                "repetitions": int(part["repetition"].max()) + 1,
+                "cells": len(part),
+                "failed": len(failed),
+                "CPU hours": round(part["seconds"].sum() / 3600, 2),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def best_of(rows: pd.DataFrame) -> str:
+    """The best method by every score, overall and in each third of the signal."""
+    lines = []
+    for where in ("all", *STRENGTHS):
+        part = rows if where == "all" else rows[rows["strength"] == where]
+        line = {"signal": where}
+        for score, name in SCORES.items():
+            means = over_families(part.assign(all=0), score, ["all"]).loc[0].drop("ORACLE")
+            best = means.idxmax() if score in MORE_IS_BETTER else means.idxmin()
+            line[name] = f"{best} {means[best]:.3f}"
+        lines.append(line)
+    return markdown_table(pd.DataFrame(lines))
+
+
+def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
+    """REPORT.md: the template with what the results say."""
+    modes = [mode for mode in plan.modes if (rows["mode"] == mode).any()]
+    tables = {t.name: t.markdown for mode in modes for t in comparison_tables(rows, plan, mode)}
+    test = described(rows, plan, "test")
+    corpus = corpus_table()
+    parts = {
+        "corpus": f"{len(corpus)} tables of {corpus['family'].nunique()} families",
+        "sizes": markdown_table(sizes(rows)),
+        "best": best_of(test),
+        "losses": markdown_table(losses(test, "AVERAGED").head(15).round(3)),
+        "paired_error": against(test, "AVERAGED", ERROR),
+        "paired_brier": against(test, "AVERAGED", "brier"),
+        "paired_prevalence": against(test, "AVERAGED", "prevalence_error"),
+        "successors": successors(test, described(rows, plan, "learn")),
+        "natural": markdown_table(pd.read_csv(folder / "natural.csv").fillna("")),
+    }
+    parts |= {name: tables.get(name, "") for name in NAMES}
+    text = (folder / "REPORT.template.md").read_text()
+    for name, part in parts.items():
+        text = text.replace("{{" + name + "}}", part.rstrip("\n"))
+    return text
+
+
+NAMES = [
+    f"{table}_{mode}"
+    for table in ("overall", "by_mechanism", "by_strength", "intervals", "failures")
+    for mode in ("test", "learn", "slow")
+]
+
+
+def main(results: str, out: str) -> None:
+    plan, folder = load_plan("tables2026"), Path(out)
+    stored = Store(results).frame()
+    rows = pd.concat([current(stored, plan, mode) for mode in plan.modes])
+    write_text(folder / "REPORT.md", report(rows, plan, folder))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
