@@ -58,6 +58,7 @@ PAGES = [
     "docs/averaged.md",
     "docs/scale.md",
     "docs/experiments.md",
+    "docs/rivals.md",
 ]
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from doublelogit.registry import CLASSIFIERS
+from doublelogit.registry import classes_in
 
 if TYPE_CHECKING:
     from doublelogit.engines.scan import scan_parquet as scan_parquet
@@ -53,7 +53,7 @@ _HOMES = {
     "read_table": "tables",
     "scan_parquet": "engines.scan",
     "scar_test": "inference",
-    **dict.fromkeys(CLASSIFIERS, "estimators"),
+    **dict.fromkeys(classes_in("estimators"), "estimators"),
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

@@ -1,7 +1,8 @@
 """The methods and what each of them can do. Imports nothing, so that a command line starts quickly.
 
 A method is added by its file, one line here, and one row in the tests' list; everything that
-offers, compares or refuses methods asks this table.
+offers, compares or refuses methods asks this table. Rivals, methods of others that are here to be
+compared with, have a table of their own: no command offers them.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ class Method:
     name : str
         As in ``--method``.
     estimator : str
-        Its classifier, ``module:class`` of ``doublelogit.estimators``.
+        Its classifier, ``module:class`` of the package.
     assumes_scar : bool, default=False
         Whether biased labels rule it out: it takes labels as given at random, or as complete.
     has_propensity : bool, default=True
@@ -35,6 +36,10 @@ class Method:
         Parameters for tables that differ from the class's own defaults.
     large_settings : mapping, default={}
         Parameters for tables of many rows.
+    package : str, default="estimators"
+        Where in the library its module is.
+    estimates_prevalence : bool, default=False
+        Whether it has an estimate of the prevalence that other rivals can ask for.
     """
 
     name: str
@@ -47,11 +52,13 @@ class Method:
     learners: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     large_settings: Mapping[str, Any] = field(default_factory=dict)
+    package: str = "estimators"
+    estimates_prevalence: bool = False
 
     @property
     def module(self) -> str:
         """Module of the classifier."""
-        return f"doublelogit.estimators.{self.estimator.partition(':')[0]}"
+        return f"doublelogit.{self.package}.{self.estimator.partition(':')[0]}"
 
     @property
     def class_name(self) -> str:
@@ -95,8 +102,48 @@ _METHODS = (
         takes_audits=False,
     ),
 )
+
+
+def _rival(
+    name: str,
+    estimator: str,
+    *,
+    assumes_scar: bool = False,
+    estimates_prevalence: bool = False,
+) -> Method:
+    """A method of others: in memory, without audits, intervals or features for each model."""
+    return Method(
+        name,
+        estimator,
+        assumes_scar=assumes_scar,
+        has_propensity=False,
+        estimates_prevalence=estimates_prevalence,
+        takes_audits=False,
+        out_of_core=False,
+        package="rivals",
+    )
+
+
+_RIVALS = (
+    _rival("ntc-tmi", "ntc_tmi:NTCtMIClassifier"),
+    _rival("pglin", "pglin:PGlinClassifier"),
+    _rival("pusb", "pusb:PUSBClassifier"),
+    _rival("pue", "pue:PUeClassifier"),
+    _rival("upu", "upu:UPUClassifier", assumes_scar=True),
+    _rival("nnpu", "nnpu:NNPUClassifier", assumes_scar=True),
+    _rival(
+        "elkan-noto",
+        "elkan_noto:ElkanNotoClassifier",
+        assumes_scar=True,
+        estimates_prevalence=True,
+    ),
+    _rival("tice", "tice:TIcEClassifier", assumes_scar=True, estimates_prevalence=True),
+    _rival("km2", "km2:KM2Classifier", assumes_scar=True, estimates_prevalence=True),
+    _rival("dedpul", "dedpul:DEDPULClassifier", assumes_scar=True, estimates_prevalence=True),
+)
 METHODS = {method.name: method for method in _METHODS}
-CLASSIFIERS = {method.class_name: method for method in _METHODS}
+RIVALS = {method.name: method for method in _RIVALS}
+CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_RIVALS)}
 DEFAULT_METHOD = "joint"
 
 # The default under labelling at random: a constant propensity. Reports and comparisons show it
@@ -118,6 +165,11 @@ def method_of(classifier: Any) -> Method:
             return CLASSIFIERS[name]
     known = ", ".join(CLASSIFIERS)
     raise TypeError(f"a classifier of this library is needed, one of {known}; got {names[0]}.")
+
+
+def classes_in(package: str) -> list[str]:
+    """Names of the classifiers of a package."""
+    return [name for name, method in CLASSIFIERS.items() if method.package == package]
 
 
 def with_capability(name: str) -> list[str]:

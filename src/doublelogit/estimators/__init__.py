@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from doublelogit.registry import CLASSIFIERS
+from doublelogit.registry import CLASSIFIERS, classes_in
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time the registry says where they are
     from doublelogit.estimators.averaged import AveragedClassifier as AveragedClassifier
@@ -18,10 +18,10 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time the registry say
         TwoModelsSimpleClassifier as TwoModelsSimpleClassifier,
     )
 
-__all__ = list(CLASSIFIERS)
+__all__ = classes_in("estimators")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in CLASSIFIERS:
+    if name not in classes_in("estimators"):
         raise AttributeError(f"module 'doublelogit.estimators' has no attribute {name!r}")
     return vars(import_module(CLASSIFIERS[name].module))[name]

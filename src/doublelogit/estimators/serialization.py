@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -25,12 +26,14 @@ RECORDS = {
     for cls in (
         fitted.CertainLabel,
         fitted.HalfwayLabel,
+        fitted.ImpliedPropensity,
         fitted.LinearPair,
         fitted.LinearSide,
         fitted.PluggedPair,
         fitted.PluggedSide,
         fitted.PosteriorMixture,
         fitted.PosteriorSide,
+        fitted.ScaledLabel,
         fitted.SoftmaxPair,
         Category,
         Date,
@@ -70,9 +73,7 @@ def from_state(state: dict[str, Any]) -> Any:
 
 
 def _class_named(name: str) -> Any:
-    import doublelogit.estimators as home
-
-    return home.__getattr__(name)
+    return vars(import_module(CLASSIFIERS[name].module))[name]
 
 
 def _check_fitted(model: Any) -> None:

@@ -1,5 +1,6 @@
 """What was fitted: one protocol, four kinds of model."""
 
+from doublelogit.fitted.label import ImpliedPropensity, ScaledLabel
 from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
 from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
@@ -11,12 +12,14 @@ __all__ = [
     "Coefficients",
     "FittedModel",
     "HalfwayLabel",
+    "ImpliedPropensity",
     "LinearPair",
     "LinearSide",
     "PluggedPair",
     "PluggedSide",
     "PosteriorMixture",
     "PosteriorSide",
+    "ScaledLabel",
     "Side",
     "SoftmaxPair",
 ]

@@ -4,13 +4,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from doublelogit._types import Floats
-from doublelogit.solvers.objective import Objective
+from doublelogit.solvers.objective import FirstOrder
 from doublelogit.solvers.solution import Solution, largest
 
 PAIRS = 20  # curvature pairs remembered; more cost memory, fewer cost iterations
 
 
-def lbfgs(objective: Objective, theta: Floats, *, tol: float, max_iter: int = 1000) -> Solution:
+def lbfgs(objective: FirstOrder, theta: Floats, *, tol: float, max_iter: int = 1000) -> Solution:
     """Minimise by SciPy's L-BFGS in variables scaled to unit curvature."""
     scale, unit = objective.scale, objective.unit
     trace: list[float] = []

@@ -20,8 +20,8 @@ class ValueGradHess(NamedTuple):
     hess: Floats
 
 
-class Objective(Protocol):
-    """A smooth function of theta, as much of it as a solver asks for."""
+class FirstOrder(Protocol):
+    """A smooth function of theta: its value and gradient."""
 
     @property
     def unit(self) -> Floats:
@@ -33,4 +33,9 @@ class Objective(Protocol):
 
     def gradient(self, theta: Floats) -> Floats: ...
     def value_grad(self, theta: Floats) -> ValueGrad: ...
+
+
+class Objective(FirstOrder, Protocol):
+    """A smooth function of theta, as much of it as a solver asks for."""
+
     def value_grad_hess(self, theta: Floats) -> ValueGradHess: ...
