@@ -335,6 +335,7 @@ def test_the_threshold_is_found_between_two_groups_and_within_its_range():
     assert most == pytest.approx(half)
     uneven = np.concatenate([rng.normal(-3, 1, 900), rng.normal(30, 1, 100)])
     assert (uneven > ntc_tmi.best_threshold(uneven, 3)).mean() >= r  # no cut beyond the range
+    assert ntc_tmi.best_threshold(np.repeat([0.0, 1.0, 2.0], [10, 100, 10]), 3) == 1.0
     with pytest.raises(ValueError, match="needs at least 8 unlabelled rows"):
         ntc_tmi.best_threshold(groups[:7], 3)
 

@@ -86,6 +86,8 @@ def best_threshold(scores: Floats, k: int) -> float:
             f"a cut; got {T}."
         )
     i = max(int(smallest_share(T, k) * T), k + 1)
+    if z[i - 1] == z[T - i]:
+        return float(z[i - 1])  # no score to cut between
     cuts = np.linspace(z[i - 1], z[T - i], THRESHOLDS, endpoint=False)
     return float(cuts[np.argmax([mutual_information(z, t, k) for t in cuts])])
 
