@@ -4,9 +4,9 @@ import pytest
 
 from doublelogit import (
     AveragedClassifier,
-    DetmClassifier,
+    DETMClassifier,
     EMClassifier,
-    JermClassifier,
+    JERMClassifier,
     JointClassifier,
     LBEClassifier,
     NaiveClassifier,
@@ -21,8 +21,8 @@ CLASSIFIERS = [
     JointClassifier(n_starts=1),
     EMClassifier(init="naive"),
     LBEClassifier(max_iter=100),
-    JermClassifier(),
-    DetmClassifier(n_starts=2),
+    JERMClassifier(),
+    DETMClassifier(n_starts=2),
     AveragedClassifier(),
 ]
 WITH_PROPENSITY = CLASSIFIERS[2:]

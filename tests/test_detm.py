@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from doublelogit import DetmClassifier, JointClassifier, infer, likelihood
+from doublelogit import DETMClassifier, JointClassifier, infer, likelihood
 from doublelogit.engines.memory import memory_rows
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.inference.covariance import Sampling
@@ -123,7 +123,7 @@ def softmax_problem(X, s, l2=0.0, audited=None):
 
 def test_the_coefficients_of_simulated_rows_are_found_again():
     X, y, s = draw(0, n=20_000)
-    model = DetmClassifier(C=np.inf, n_starts=1).fit(X, s, audited_y=audit(y, s, 2000))
+    model = DETMClassifier(C=np.inf, n_starts=1).fit(X, s, audited_y=audit(y, s, 2000))
     np.testing.assert_allclose(model.coef_[0], BETA[:-1], atol=0.15)
     np.testing.assert_allclose(model.propensity_coef_[0], GAMMA[:-1], atol=0.15)
     assert model.predict_positive(X).mean() == pytest.approx(y.mean(), abs=0.01)
@@ -154,7 +154,7 @@ def test_the_swapped_solution_is_stronger_by_as_much_less():
 def test_with_a_constant_propensity_it_is_joint_under_labelling_at_random():
     X, _, s = draw(2)
     options = {"propensity_features": [], "C": np.inf, "n_starts": 3, "tol": 1e-9}
-    one, other = DetmClassifier(**options).fit(X, s), JointClassifier(**options).fit(X, s)
+    one, other = DETMClassifier(**options).fit(X, s), JointClassifier(**options).fit(X, s)
     np.testing.assert_allclose(one.predict_positive(X), other.predict_positive(X), atol=1e-5)
     np.testing.assert_allclose(one.predict_propensity(X), other.predict_propensity(X), atol=1e-5)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-4)
@@ -167,7 +167,7 @@ def test_with_a_constant_propensity_it_is_joint_under_labelling_at_random():
 def test_where_every_positive_is_labelled_it_is_the_oracle():
     X, y, _ = draw(3)
     oracle = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y).predict_proba(X)[:, 1]
-    audited = DetmClassifier(C=np.inf).fit(X, y, audited_y=y)
+    audited = DETMClassifier(C=np.inf).fit(X, y, audited_y=y)
     np.testing.assert_allclose(audited.predict_positive(X), oracle, atol=2e-3)
     assert audited.predict_propensity(X)[y == 1].mean() > 0.999
 
@@ -175,7 +175,7 @@ def test_where_every_positive_is_labelled_it_is_the_oracle():
 @pytest.mark.parametrize("seed", range(3))
 def test_audited_rows_settle_the_orientation(seed):
     X, y, s = draw(seed)
-    model = DetmClassifier(n_starts=2).fit(X, s, audited_y=audit(y, s, 200, seed))
+    model = DETMClassifier(n_starts=2).fit(X, s, audited_y=audit(y, s, 200, seed))
     assert model.orientation_.rule == "audit"
     assert model.orientation_.clear
     assert np.corrcoef(model.coef_[0], BETA[:-1])[0, 1] > 0.9
@@ -185,7 +185,7 @@ def test_audited_rows_settle_the_orientation(seed):
 def test_hidden_positives_are_those_more_like_the_labelled(penalty):
     """Whichever of the two solutions a search ends in, that with the nearer positives is kept."""
     X, _, s = draw(4)
-    model = DetmClassifier(C=penalty, propensity_C=penalty, tol=1e-9).fit(X, s)
+    model = DETMClassifier(C=penalty, propensity_C=penalty, tol=1e-9).fit(X, s)
     assert model.orientation_.rule == "likeness"
     other = model.swapped()
     assert model.propensity_coef_.var() < other.propensity_coef_.var()
@@ -202,7 +202,7 @@ def test_an_unclear_orientation_is_said():
     beta = np.array([-2.0, 0.0, 0.0, 0.0])  # beta + gamma = -gamma
     X, _, s = draw(5, beta=beta, gamma=gamma)
     with pytest.warns(OrientationWarning, match="hidden positives are more like labelled rows"):
-        model = DetmClassifier(n_starts=2).fit(X, s)
+        model = DETMClassifier(n_starts=2).fit(X, s)
     assert not model.orientation_.clear
 
 
@@ -210,7 +210,7 @@ def test_features_tell_apart_only_if_the_propensity_lacks_one_of_the_outcome():
     """Otherwise beta + gamma fits in the place of gamma, and the swapped pair is a model too."""
     X, _, s = draw(6)
     rules = [
-        DetmClassifier(n_starts=1, **named).fit(X, s).orientation_.rule
+        DETMClassifier(n_starts=1, **named).fit(X, s).orientation_.rule
         for named in (
             {"propensity_features": [1, 2]},
             {"outcome_features": [0, 1], "propensity_features": [2]},
@@ -222,7 +222,7 @@ def test_features_tell_apart_only_if_the_propensity_lacks_one_of_the_outcome():
 
 def test_a_known_prevalence_is_met():
     X, _, s = draw(7)
-    model = DetmClassifier(prevalence=(0.8, 0.001), n_starts=2).fit(X, s)
+    model = DETMClassifier(prevalence=(0.8, 0.001), n_starts=2).fit(X, s)
     assert model.predict_positive(X).mean() == pytest.approx(0.8, abs=0.005)
     assert model.orientation_.rule == "prevalence"
 
@@ -279,7 +279,7 @@ def covered(seeds, n=1500, audited=150):
         known = audit(y, s, audited, seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = DetmClassifier(C=np.inf, propensity_C=np.inf, n_starts=1)
+            model = DETMClassifier(C=np.inf, propensity_C=np.inf, n_starts=1)
             found = infer(model.fit(X, s, audited_y=known), X, s, audited_y=known).prevalence()
         answers.append(found.low <= truth <= found.high)
     return np.array(answers)
@@ -293,7 +293,7 @@ def test_intervals_of_the_prevalence_hold_it():
 def test_everything_that_inference_offers_is_there():
     X, y, s = draw(10, n=1500)
     known = audit(y, s, 200)
-    model = DetmClassifier(n_starts=2).fit(X, s, audited_y=known)
+    model = DETMClassifier(n_starts=2).fit(X, s, audited_y=known)
     found = infer(model, X, s, audited_y=known)
     by_delta, by_profile = found.prevalence(), found.prevalence(method="profile")
     assert by_profile.low == pytest.approx(by_delta.low, abs=0.02)
@@ -311,8 +311,8 @@ def test_columns_far_from_zero_change_nothing():
     X, y, s = draw(11)
     known = audit(y, s, 200)
     options = {"n_starts": 1, "tol": 1e-10}
-    near = DetmClassifier(**options).fit(X, s, audited_y=known)
-    far = DetmClassifier(**options).fit(X + 1000.0, s, audited_y=known)
+    near = DETMClassifier(**options).fit(X, s, audited_y=known)
+    far = DETMClassifier(**options).fit(X + 1000.0, s, audited_y=known)
     np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-6)
     np.testing.assert_allclose(far.predict_positive(X + 1000), near.predict_positive(X), atol=1e-6)
 

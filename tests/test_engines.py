@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit import (
     AveragedClassifier,
-    DetmClassifier,
+    DETMClassifier,
     EMClassifier,
     JointClassifier,
     LBEClassifier,
@@ -49,7 +49,7 @@ METHODS = {
     "EM": lambda: EMClassifier(tol=0, max_iter=3),
     "LBE": lambda: LBEClassifier(max_iter=10),
     "JOINT": lambda: JointClassifier(**APART, n_starts=1, tol=1e-12),
-    "DETM": lambda: DetmClassifier(**APART, n_starts=1, tol=1e-12),
+    "DETM": lambda: DETMClassifier(**APART, n_starts=1, tol=1e-12),
     "AVERAGED": lambda: AveragedClassifier(),
     "AVERAGED, named": lambda: AveragedClassifier(**APART),
     "AVERAGED, SCAR": lambda: AveragedClassifier(propensity_features=[]),

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from doublelogit import JermClassifier
+from doublelogit import JERMClassifier
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem, jerm
 from doublelogit.methods.jerm import Rounds, Spies, Stratum, spies
@@ -148,10 +148,10 @@ def test_rounds_are_those_of_plain_code(rounds, released):
 
 def test_a_fixed_point_stays_where_it_is():
     X, _, s = draw(3)
-    fit = JermClassifier(max_iter=1000).fit(X, s)
+    fit = JERMClassifier(max_iter=1000).fit(X, s)
     assert fit.converged_
     assert fit.n_iter_ < 100
-    further = JermClassifier(tol=0, max_iter=fit.n_iter_ + 1).fit(X, s)
+    further = JERMClassifier(tol=0, max_iter=fit.n_iter_ + 1).fit(X, s)
     assert further.trace_[-1] == pytest.approx(fit.trace_[-1], abs=1e-3)
 
 
@@ -171,7 +171,7 @@ def test_a_circle_ends_at_its_best_round():
 @pytest.mark.parametrize("variant", ["converged", "released"])
 def test_where_every_class_is_known_it_is_the_oracle(variant):
     X, y, _ = draw(4)
-    model = JermClassifier(variant=variant).fit(X, y, audited_y=y)
+    model = JERMClassifier(variant=variant).fit(X, y, audited_y=y)
     oracle = LogisticRegression(C=1.0, tol=1e-8).fit(X, y).predict_proba(X)[:, 1]
     np.testing.assert_allclose(model.predict_positive(X), oracle, atol=0.05)
     if variant == "converged":
@@ -182,7 +182,7 @@ def test_where_every_class_is_known_it_is_the_oracle(variant):
 def test_probabilities_of_simulated_rows_are_found_again(variant):
     """Classes apart, as the method needs them."""
     X, _, s = draw(5, n=8000, strength=8.0)
-    model = JermClassifier(variant=variant, spy_quantile=0.1).fit(X, s)
+    model = JERMClassifier(variant=variant, spy_quantile=0.1).fit(X, s)
     truth = expit(8.0 * (X[:, 0] + X[:, 1]))
     assert np.abs(model.predict_positive(X) - truth).mean() < 0.06
     naive = LogisticRegression().fit(X, s).predict_proba(X)[:, 1]
@@ -192,7 +192,7 @@ def test_probabilities_of_simulated_rows_are_found_again(variant):
 def test_a_higher_quantile_of_the_spies_leaves_fewer_positives():
     X, _, s = draw(6, strength=1.0)
     shares = [
-        JermClassifier(spy_quantile=q).fit(X, s).predict_positive(X).mean() for q in (0.0, 0.5)
+        JERMClassifier(spy_quantile=q).fit(X, s).predict_positive(X).mean() for q in (0.0, 0.5)
     ]
     assert shares[0] > shares[1] + 0.1
 
@@ -202,7 +202,7 @@ def test_audited_rows_improve_the_fit():
     audited = np.where(np.arange(len(y)) < 600, y, np.nan)
     truth = expit(1.5 * (X[:, 0] + X[:, 1]))
     errors = [
-        np.abs(JermClassifier().fit(X, s, audited_y=known).predict_positive(X) - truth).mean()
+        np.abs(JERMClassifier().fit(X, s, audited_y=known).predict_positive(X) - truth).mean()
         for known in (None, audited)
     ]
     assert errors[1] < errors[0]
@@ -210,7 +210,7 @@ def test_audited_rows_improve_the_fit():
 
 def test_a_constant_propensity_is_the_label_frequency_of_the_stratum():
     X, _, s = draw(8)
-    model = JermClassifier(propensity_features=[]).fit(X, s)
+    model = JERMClassifier(propensity_features=[]).fit(X, s)
     assert np.ptp(model.predict_propensity(X)) == 0
     assert (model.propensity_coef_ == 0).all()
 
@@ -219,5 +219,5 @@ def test_too_many_features_for_the_released_steps_are_said():
     X = np.random.default_rng(0).normal(size=(60, 1001))
     s = (X[:, 0] > 0.5).astype(int)
     with pytest.raises(ValueError, match="takes at most 1000 of them; got 1001"):
-        JermClassifier(variant="released").fit(X, s)
-    assert JermClassifier(max_iter=2, tol=0).fit(X, s).coef_.shape == (1, 1001)
+        JERMClassifier(variant="released").fit(X, s)
+    assert JERMClassifier(max_iter=2, tol=0).fit(X, s).coef_.shape == (1, 1001)

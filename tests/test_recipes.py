@@ -60,4 +60,10 @@ def test_a_method_is_one_file_and_one_line_of_the_registry(half, tmp_path):
 
 def test_contributing_has_the_recipes():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    assert re.findall(r"### Add an? (\w+)", text) == ["method", "rival", "data", "engine", "command"]
+    assert re.findall(r"### Add an? (\w+)", text) == [
+        "method",
+        "rival",
+        "data",
+        "engine",
+        "command",
+    ]

@@ -87,10 +87,10 @@ _METHODS = (
     Method("lbe", "lbe:LBEClassifier"),
     # spies are nearest neighbours, so rows must be in memory; users of a table get the steps of its
     # authors' code, for the maximum that these stop short of often has every row positive
-    Method("jerm", "jerm:JermClassifier", out_of_core=False, settings={"variant": "released"}),
+    Method("jerm", "jerm:JERMClassifier", out_of_core=False, settings={"variant": "released"}),
     Method(
         "detm",
-        "detm:DetmClassifier",
+        "detm:DETMClassifier",
         intervals="likelihood",
         large_settings={"n_starts": 1},
     ),

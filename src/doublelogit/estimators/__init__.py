@@ -7,9 +7,9 @@ from doublelogit.registry import CLASSIFIERS, classes_in
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time the registry says where they are
     from doublelogit.estimators.averaged import AveragedClassifier as AveragedClassifier
-    from doublelogit.estimators.detm import DetmClassifier as DetmClassifier
+    from doublelogit.estimators.detm import DETMClassifier as DETMClassifier
     from doublelogit.estimators.em import EMClassifier as EMClassifier
-    from doublelogit.estimators.jerm import JermClassifier as JermClassifier
+    from doublelogit.estimators.jerm import JERMClassifier as JERMClassifier
     from doublelogit.estimators.joint import JointClassifier as JointClassifier
     from doublelogit.estimators.lbe import LBEClassifier as LBEClassifier
     from doublelogit.estimators.naive import NaiveClassifier as NaiveClassifier

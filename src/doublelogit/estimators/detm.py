@@ -19,7 +19,7 @@ from doublelogit.rows import Rows, weighted_mean
 KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 
 
-class DetmClassifier(AbstractPUClassifier):
+class DETMClassifier(AbstractPUClassifier):
     """DETM: a softmax of labelled positives, unlabelled positives and negatives.
 
     P(Y=1 | x, S=0) = sigma(x'beta) and e(x) = sigma(x'gamma) are logistic, so that
@@ -85,12 +85,12 @@ class DetmClassifier(AbstractPUClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from doublelogit import DetmClassifier
+    >>> from doublelogit import DETMClassifier
     >>> from doublelogit.datasets import load_benchmark
     >>> from doublelogit.labelling import Scar, draw
     >>> X, y = load_benchmark("BreastCancer", return_X_y=True)
     >>> s = draw(y, Scar(0.5).propensity(X), np.random.default_rng(0))
-    >>> model = DetmClassifier().fit(X, s)
+    >>> model = DETMClassifier().fit(X, s)
     >>> float((model.predict(X) == y).mean().round(2))
     0.96
     """

@@ -11,7 +11,7 @@ from doublelogit.fit import PUFit
 from doublelogit.methods import Problem, jerm
 
 
-class JermClassifier(AbstractPUClassifier):
+class JERMClassifier(AbstractPUClassifier):
     """JERM: likelihood steps for the class, a stratum of likely positives for the labelling.
 
     Each round maximises the likelihood of the labels in the class model, the propensity held, takes
@@ -71,12 +71,12 @@ class JermClassifier(AbstractPUClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from doublelogit import JermClassifier
+    >>> from doublelogit import JERMClassifier
     >>> from doublelogit.datasets import load_benchmark
     >>> from doublelogit.labelling import Scar, draw
     >>> X, y = load_benchmark("BreastCancer", return_X_y=True)
     >>> s = draw(y, Scar(0.5).propensity(X), np.random.default_rng(0))
-    >>> model = JermClassifier().fit(X, s)
+    >>> model = JERMClassifier().fit(X, s)
     >>> float((model.predict(X) == y).mean().round(2))
     0.95
     """

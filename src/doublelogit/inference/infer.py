@@ -26,7 +26,7 @@ def infer(
 
     Parameters
     ----------
-    model : AveragedClassifier, JointClassifier, EMClassifier or DetmClassifier
+    model : AveragedClassifier, JointClassifier, EMClassifier or DETMClassifier
         Fitted.
     X, y, sample_weight, audited_y : array-like
         The rows it was fitted to, as in ``fit``; also Dask inputs and scans of Parquet files.
