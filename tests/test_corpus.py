@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,10 @@ from tools.corpus.declare import Source, Table, declared
 from tools.corpus.encode import chosen_rows
 from tools.corpus.natural import NATURAL, Natural, assembled
 from tools.corpus.split import LOOKED_AT, half_of
+from tools.show_corpus import bands, filled, packages
+from tools.show_corpus import natural as natural_words
 
+ROOT = Path(__file__).resolve().parents[1]
 PAPER = {"diabetes", "BreastCancer", "heart-c", "credit-a", "adult", "vote", "wdbc", "spambase"}
 
 
@@ -43,6 +47,16 @@ def test_the_half_of_a_family_is_the_parity_of_the_first_byte_of_its_hash():
         expected = "learn" if even or family in LOOKED_AT else "test"
         assert set(rows["half"]) == {expected}
         assert half_of(family) == expected
+
+
+def test_every_table_was_measured_as_it_is():
+    table = corpus_table()
+    assert (table["measured"] == table["sha256"].str[:12]).all()
+    assert (table["signal"] > 0).all()
+    for which in ("auc", "spline_auc", "boosting_auc"):
+        assert table[which].between(0.3, 1).all()
+    weak, strong = table["signal"] < 1, table["signal"] > 3
+    assert table.loc[weak, "auc"].mean() < 0.75 < 0.9 < table.loc[strong, "auc"].mean()
 
 
 def test_tables_that_were_looked_at_before_are_in_the_learning_half():
@@ -265,3 +279,12 @@ def test_a_natural_mechanism_keeps_the_raw_label_and_the_label_of_true_positives
     assert data.false_label_rate == pytest.approx((raw & ~y).sum() / raw.sum(), abs=1e-4)
     with pytest.raises(ValueError, match="name must be one of clinic; got 'hospital'"):
         load_natural("hospital")
+
+
+def test_the_page_of_the_corpus_says_what_its_tables_say():
+    page = (ROOT / "docs" / "corpus.md").read_text()
+    table = corpus_table()
+    blocks = {"packages": packages(table), "signal": bands(table)}
+    assert filled(page, {**blocks, "natural": natural_words(natural_table())}) == page
+    with pytest.raises(ValueError, match="must have one part 'people'; got 0"):
+        filled(page, {"people": ""})

@@ -1,7 +1,7 @@
 """The corpus: real tables with known classes, read from a local cache that ``make corpus`` fills.
 
-Nothing of it is part of the package but its description, ``corpus.csv``: the
-data belong to the packages that they come from.
+Nothing of it is part of the package but its description, ``corpus.csv`` and
+``corpus_signal.csv``: the data belong to the packages that they come from.
 """
 
 import hashlib
@@ -27,7 +27,10 @@ def corpus_table() -> Any:
     table : DataFrame
         Indexed by name: ``family``, ``half`` (learn or test), ``package``, ``version``,
         ``licence``, ``nature`` (observed or constructed), ``means`` (what class 1 is), ``n_source``
-        (rows of the source), ``n``, ``p``, ``prevalence`` and ``sha256`` (of the content).
+        (rows of the source), ``n``, ``p``, ``prevalence``, ``sha256`` (of the content), and what
+        the ORACLE found: ``signal`` (sd of x'beta), ``tjur_r2``, ``auc``, and by how much splines
+        and boosting are better, ``spline_gain``, ``boosting_gain`` (held-out log-likelihood per
+        row), ``spline_auc``, ``boosting_auc``.
 
     Examples
     --------
@@ -35,7 +38,7 @@ def corpus_table() -> Any:
     >>> corpus_table().loc["wdbc", ["n", "p"]].tolist()
     [569, 30]
     """
-    return described("corpus.csv")
+    return described("corpus.csv").join(described("corpus_signal.csv"))
 
 
 def corpus_names(half: Literal["learn", "test"] | None = None) -> list[str]:
