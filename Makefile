@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report pictures data corpus clean
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -89,6 +89,11 @@ report: reproduce  ## papers/ecai2023/REPORT.md and the verdicts on the paper's 
 	$(BIN)/python papers/ecai2023/report.py claims papers/ecai2023 papers/ecai2023/claims
 	$(BIN)/python papers/ecai2023/report.py report papers/ecai2023 papers/ecai2023
 	cp papers/ecai2023/figures/averaged_gains.png docs/
+
+tables2026: $(VENV)/.dev  ## Real tables, every rival: what papers/tables2026 lacks is run; hours if it is empty
+	for mode in test learn slow; do $(BIN)/doublelogit reproduce --plan tables2026 --mode $$mode --out papers/tables2026; done
+	$(BIN)/python papers/tables2026/natural.py papers/tables2026
+	$(BIN)/python papers/tables2026/report.py papers/tables2026 papers/tables2026
 
 pictures: $(VENV)/.dev  ## Draw the pictures of the docs again; needs chromium
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python tools/draw_docs.py

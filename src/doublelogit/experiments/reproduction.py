@@ -17,7 +17,12 @@ from rich.progress import (
 )
 from rich.table import Table as Screen
 
-from doublelogit.experiments.comparison import comparison_tables
+from doublelogit.experiments.comparison import (
+    SCORES,
+    comparison_tables,
+    described,
+    over_families,
+)
 from doublelogit.experiments.comparison_figures import comparison_figures
 from doublelogit.experiments.figures import figures
 from doublelogit.experiments.plan import Plan, load_plan
@@ -31,6 +36,7 @@ OUTPUTS = {
     "paper": (result_tables, figures),
     "comparison": (comparison_tables, comparison_figures),
 }
+SHOWN = ("approximation_error", "prevalence_error", "balanced_accuracy", "auc", "precision_at_50")
 SHORT = {"accuracy": "accuracy", "approximation_error": "AE"}
 
 
@@ -109,7 +115,8 @@ def write(rows: pd.DataFrame, plan: Plan, mode: str, out: Path, console: Console
         for figure in make_figures(rows, plan, mode):
             figure.write(out / "figures")
     here = rows[rows["mode"] == mode]
-    console.print(_overview(here, plan, mode), _times(here))
+    overview = _overview if plan.kind == "paper" else _scores
+    console.print(overview(here, plan, mode), _times(here))
     failed = here[here["status"] != "ok"]
     if len(failed):
         reason = failed["reason"].mode()[0]
@@ -157,6 +164,20 @@ def _overview(rows: pd.DataFrame, plan: Plan, mode: str) -> Screen:
         by = part.set_index("method")["rank"]
         line = [f"{by[m]:.1f}" if m in by else "" for m in methods]
         screen.add_row(f"{scenario}, {SHORT[metric]}", *line)
+    return screen
+
+
+def _scores(rows: pd.DataFrame, plan: Plan, mode: str) -> Screen:
+    """Mean scores of every method over all families: more methods than a line has room for."""
+    done = described(rows, plan, mode).assign(all=0)
+    shown = [name for name in SHOWN if name in done]
+    means = pd.DataFrame({name: over_families(done, name, ["all"]).loc[0] for name in shown})
+    screen = Screen(title=f"Means over {done['family'].nunique()} families")
+    screen.add_column("method")
+    for name in shown:
+        screen.add_column(SCORES[name], justify="right")
+    for method in (m.name for m in plan.methods_of(mode) if m.name in means.index):
+        screen.add_row(method, *(f"{value:.3f}" for value in means.loc[method]))
     return screen
 
 
