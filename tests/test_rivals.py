@@ -13,6 +13,7 @@ from scipy.optimize import minimize, nnls
 from scipy.special import digamma, expit, logit
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -413,6 +414,13 @@ def test_km2_projects_onto_the_hull():
     assert squares[0] == pytest.approx(squares[1], abs=2e-5)
 
 
+def test_km2_says_when_its_projection_does_not_settle(monkeypatch):
+    X, _, s = mixture(60, apart=1.0)
+    monkeypatch.setattr(km2, "STEPS", 5)
+    with pytest.warns(ConvergenceWarning, match="in at most 5 steps"):
+        rivals.KM2Classifier().fit(X, s)
+
+
 def test_km2_takes_some_rows_of_many(monkeypatch):
     X, _, s = mixture(1000)
     whole = rivals.KM2Classifier().fit(X, s).prevalence_
@@ -453,7 +461,7 @@ class HalfRival(AbstractRival):
         self.pos_label = pos_label
 
     def _fit_sample(self, sample):
-        theta = sample.naive()
+        theta = sample.naive
         return RivalFit(LinearPair(sample.side(theta), sample.constant(0.5)), 2 * sample.mean_s)
 
 

@@ -128,6 +128,6 @@ class PrevalenceRival(AbstractRival):
 
     def _fit_sample(self, sample: Sample) -> RivalFit:
         prevalence = possible_prevalence(self._estimate(sample), sample)
-        alpha = sample.coef(sample.naive())
+        alpha = sample.coef(sample.naive)
         outcome = ScaledLabel(alpha, sample.mean_s / prevalence)
         return RivalFit(implied_pair(alpha, outcome), prevalence)

@@ -85,7 +85,7 @@ class ElkanNotoClassifier(PrevalenceRival):
         if self.variant == "scaled":
             return scaled
         c = sample.mean_s / scaled.prevalence
-        theta = sample.logistic(hidden_targets(predictor(sample.Z, sample.naive()), sample.s, c))
+        theta = sample.logistic(hidden_targets(predictor(sample.Z, sample.naive), sample.s, c))
         pair = LinearPair(sample.side(theta), sample.constant(c))
         return scaled._replace(model=pair)
 

@@ -6,10 +6,12 @@ beyond. d(lambda) is the distance of its embedding from the convex hull of the e
 rows: nearly flat up to there, then rising.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
+from sklearn.exceptions import ConvergenceWarning
 
 from doublelogit._types import Floats
 from doublelogit.rivals.base import PrevalenceRival
@@ -124,6 +126,13 @@ def project(K: Floats, point: Floats, start: Floats) -> Floats:
         weight[to] += step
         weight[away] -= step
         slope += step * (K[to] - K[away])
+    else:
+        warnings.warn(
+            f"KM2 projects onto the hull in at most {STEPS} steps, and needed more: slopes of rows "
+            f"in use differ by {excess.max():.2g}, not {TOL:g}. Its estimate may be off.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return weight
 
 

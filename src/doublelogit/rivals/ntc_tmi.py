@@ -69,7 +69,7 @@ class NTCtMIClassifier(AbstractRival):
         return tags
 
     def _fit_sample(self, sample: Sample) -> RivalFit:
-        theta = sample.naive()
+        theta = sample.naive
         scores = predictor(sample.Z[sample.unlabelled], theta)
         shifted = np.append(theta[:-1], theta[-1] - best_threshold(scores, self.n_neighbors))
         prevalence = float(expit(predictor(sample.Z, shifted)).mean())

@@ -44,7 +44,7 @@ class PGlinClassifier(AbstractRival):
         self.pos_label = pos_label
 
     def _fit_sample(self, sample: Sample) -> RivalFit:
-        naive = sample.naive()
+        naive = sample.naive
         alpha, s_x = sample.coef(naive), expit(predictor(sample.Z, naive))
         largest = float(s_x.max())
         pair = implied_pair(alpha, ScaledLabel(alpha, largest, power=0.5))

@@ -39,9 +39,9 @@ class PUeClassifier(UPUClassifier):
     def _pair(self, sample: Sample, theta: Floats, prevalence: float) -> LinearPair:
         log_total = logsumexp(-_log_label(sample)[sample.labelled])
         level = float(np.exp(np.log(prevalence * sample.n) - log_total))
-        return LinearPair(sample.side(theta), ScaledLabel(sample.coef(sample.naive()), level))
+        return LinearPair(sample.side(theta), ScaledLabel(sample.coef(sample.naive), level))
 
 
 def _log_label(sample: Sample) -> Floats:
     """Logarithm of NAIVE's s(x)."""
-    return np.asarray(log_expit(predictor(sample.Z, sample.naive())))
+    return np.asarray(log_expit(predictor(sample.Z, sample.naive)))

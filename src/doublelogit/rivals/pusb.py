@@ -28,4 +28,4 @@ class PUSBClassifier(UPUClassifier):
     def _pair(self, sample: Sample, theta: Floats, prevalence: float) -> LinearPair:
         cut = np.quantile(predictor(sample.Z, theta), 1 - prevalence)
         outcome = sample.side(np.append(theta[:-1], theta[-1] - cut))
-        return implied_pair(sample.coef(sample.naive()), outcome)
+        return implied_pair(sample.coef(sample.naive), outcome)

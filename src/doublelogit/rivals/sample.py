@@ -1,6 +1,7 @@
 """What a rival is given: standardised features and labels, in memory."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -68,6 +69,7 @@ class Sample:
         model.solve(target)
         return model.coef
 
+    @cached_property
     def naive(self) -> Floats:
         """Coefficients of NAIVE on Z."""
         return self.logistic(self.s)
@@ -99,5 +101,5 @@ class Sample:
         scores = np.empty(self.n)
         for train, test in folds.split(self.Z, self.s):
             part = replace(self, Z=self.Z[train], s=self.s[train])
-            scores[test] = predictor(self.Z[test], part.naive())
+            scores[test] = predictor(self.Z[test], part.naive)
         return scores
