@@ -56,7 +56,7 @@ def mixture(n=2000, c=0.5, apart=6.0, seed=0, p=3):
 def few_rows(request, monkeypatch):
     """KM2 of few rows, but where its answer is what is tested."""
     if "km2" not in request.function.__name__:
-        monkeypatch.setattr(km2, "ROWS", 60)
+        monkeypatch.setattr(km2, "ROWS", 40)
 
 
 # --- the contract ---
@@ -422,7 +422,7 @@ def test_km2_says_when_its_projection_does_not_settle(monkeypatch):
 
 
 def test_km2_takes_some_rows_of_many(monkeypatch):
-    X, _, s = mixture(1000)
+    X, _, s = mixture(500)
     whole = rivals.KM2Classifier().fit(X, s).prevalence_
     monkeypatch.setattr(km2, "ROWS", 300)
     assert rivals.KM2Classifier().fit(X, s).prevalence_ == pytest.approx(whole, abs=0.1)
