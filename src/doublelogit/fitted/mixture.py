@@ -5,6 +5,7 @@ logistic-normal; over all components it is a mixture of those.
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -70,6 +71,8 @@ class PosteriorMixture:
     propensity_model: PosteriorSide
     symmetric: bool = False
     false_label_rate: float = 0.0
+
+    of_unlabelled: ClassVar[bool] = False
 
     @property
     def interval_weight(self) -> Floats:

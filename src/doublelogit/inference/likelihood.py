@@ -82,7 +82,7 @@ class LikelihoodInference(Inference):
         terms, coef = self._fitted.terms(), self.coefficients
         lines = (terms, coef, self.covariance)
         summary = Summary.from_covariance(*lines, heading, level, tuple(notes))
-        return replace(summary, outcome=problem.OUTCOME)
+        return replace(summary, of_unlabelled=self.model.model_.of_unlabelled)
 
     def prevalence(
         self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any

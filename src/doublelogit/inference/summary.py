@@ -8,7 +8,6 @@ import numpy as np
 from scipy.stats import norm
 
 from doublelogit._types import Floats
-from doublelogit.methods.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Summary:
         Level of the intervals.
     notes : tuple of str
         What a reader must know.
-    outcome : str
-        What the coefficients of the outcome are about.
+    of_unlabelled : bool
+        Whether the outcome is that of unlabelled rows, P(Y=1 | x, S=0).
     """
 
     terms: list[tuple[str, str]]
@@ -38,7 +37,7 @@ class Summary:
     heading: str
     level: float
     notes: tuple[str, ...] = ()
-    outcome: str = Problem.OUTCOME
+    of_unlabelled: bool = False
 
     @classmethod
     def from_covariance(
@@ -121,8 +120,12 @@ class Summary:
 
     @property
     def _titles(self) -> dict[str, str]:
-        labelling = "Labelling: which positives get a label, P(S=1 | Y=1, x)"
-        return {"outcome": f"Outcome: {self.outcome}", "propensity": labelling}
+        return {
+            "outcome": "Outcome: which unlabelled rows are positive, P(Y=1 | x, S=0)"
+            if self.of_unlabelled
+            else "Outcome: who is positive, P(Y=1 | x)",
+            "propensity": "Labelling: which positives get a label, P(S=1 | Y=1, x)",
+        }
 
     def _names(self) -> list[str]:
         tail = (1 - self.level) / 2

@@ -38,7 +38,6 @@ class Problem:
     false_label_rate: float = 0.0
     shift: Floats | None = None
 
-    OUTCOME: ClassVar[str] = "who is positive, P(Y=1 | x)"  # what beta is about
     ASSUMED: ClassVar[str] = "norm"  # the rule by which class and labelling are told apart at last
     # Class and labelling, whose strengths tell them apart, as combinations of (beta, gamma); and
     # (beta, gamma) of the pair in which they are swapped.

@@ -29,7 +29,6 @@ class SoftmaxProblem(Problem):
     of these against the unlabelled ones, x'(beta + gamma) that against negatives.
     """
 
-    OUTCOME: ClassVar[str] = "which unlabelled rows are positive, P(Y=1 | x, S=0)"
     ASSUMED: ClassVar[str] = "likeness"
     STRENGTHS: ClassVar[Combinations] = ((1, 1), (0, 1))
     SWAPPED: ClassVar[Combinations] = ((-1, 0), (1, 1))

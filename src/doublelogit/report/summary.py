@@ -68,6 +68,7 @@ def summarise(
         "orientation": _orientation(analysis),
         "prevalence": _prevalence(analysis),
         "drivers": _drivers(analysis),
+        "of_unlabelled": analysis.model.model.of_unlabelled,
         "propensity": _propensity(analysis),
         "calibration": {
             "predicted": calibration.predicted,

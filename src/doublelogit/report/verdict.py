@@ -99,11 +99,15 @@ def assumptions(analysis: Analysis) -> list[str]:
         "A labelled row is surely positive."
         if analysis.model.model.false_label_rate == 0
         else "Negatives may be labelled, at the rate given.",
-        "The probability of the class, and the probability that a positive is labelled, are each "
-        "logistic in the features.",
+        f"The probability of the class{_whose(analysis)}, and the probability that a positive is "
+        "labelled, are each logistic in the features.",
         f"Labelling may depend on {'all features' if named is None else columns(named)}.",
         "Rows are independent of each other.",
     ]
+
+
+def _whose(analysis: Analysis) -> str:
+    return " of an unlabelled row" if analysis.model.model.of_unlabelled else ""
 
 
 def recommendation(analysis: Analysis) -> str:
