@@ -9,8 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
+from tables_of_tests import clinic
 
-from doublelogit import DETMClassifier, JointClassifier, infer, likelihood
+from doublelogit import (
+    DETMClassifier,
+    JointClassifier,
+    Report,
+    Roles,
+    TableClassifier,
+    infer,
+    likelihood,
+)
 from doublelogit.engines.memory import memory_rows
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.inference.covariance import Sampling
@@ -305,6 +314,31 @@ def test_everything_that_inference_offers_is_there():
     assert "All 8 starts lead to one optimum" in str(found.diagnose())
     robust = infer(model, X, s, audited_y=known, cov_type="robust").prevalence()
     assert robust.se == pytest.approx(by_delta.se, rel=0.3)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_report_says_that_its_odds_are_those_of_unlabelled_rows():
+    frame = clinic(300).drop(columns="sick")
+    roles = Roles("diagnosed", id="patient", propensity_features=["distance"])
+    model = TableClassifier(roles, "detm").fit(frame)
+    report = Report(model, frame, n_resamples=3, n_jobs=1)
+    page = report.to_html()
+    assert "Which unlabelled rows are positive" in page
+    assert "The probability of the class of an unlabelled row, and the" in page
+    assert report.to_dict()["drivers"]["labelling"][0]["term"] == "distance"
+
+
+def test_what_speaks_for_a_row_adds_up_to_its_logit():
+    """The logit of a hidden positive is x'beta: labelling has no part in it."""
+    X, _, s = draw(13, n=500)
+    fitted = DETMClassifier(n_starts=1).fit(X, s)
+    model, logit_t = (
+        fitted.model_,
+        np.log(fitted.predict_hidden(X) / (1 - fitted.predict_hidden(X))),
+    )
+    beta, gamma = model.coefficients()
+    moved = X @ beta[:-1] + model.hidden_slope(X) * (X @ gamma[:-1])
+    np.testing.assert_allclose(moved + beta[-1], logit_t, atol=1e-8)
 
 
 def test_columns_far_from_zero_change_nothing():
