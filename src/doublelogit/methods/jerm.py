@@ -57,7 +57,8 @@ MOVED = 0.01  # change of a coefficient below which the released steps end
 MOST_STEPS = 200  # of the released
 INNER_TOL = 1e-9  # gradient of the converged step: rounds build on each other
 
-OutcomeStep = Callable[[HeldPropensityObjective, Floats], Floats]
+# From the last beta to the next, and whether that is as good as it was meant to be.
+OutcomeStep = Callable[[HeldPropensityObjective, Floats], tuple[Floats, bool]]
 
 
 def jerm(
@@ -78,11 +79,13 @@ def jerm(
     fewest = FEWEST_RELEASED if released else FEWEST
     stratum = Stratum(rows, spies(problem), spy_quantile, fewest)
     step = _released_step(problem) if released else _converged_step
-    rounds = Rounds()
+    rounds, accurate_steps = Rounds(), True
     by_number = released or tol == 0
     for n_iter in range(1, max_iter + 1):
         held = (rows, problem.outcome, b, problem.n, 0.0 if released else problem.l2)
-        beta = step(HeldPropensityObjective(*held, problem.units), theta[: problem.outcome.size])
+        objective = HeldPropensityObjective(*held, problem.units)
+        beta, good = step(objective, theta[: problem.outcome.size])
+        accurate_steps = accurate_steps and good
         a = rows.map_rows(partial(predictor, coef=problem.outcome.embed(beta)))
         inside = stratum.weight(a, b)
         propensity.fit(rows.s, inside)
@@ -93,7 +96,7 @@ def jerm(
     if rounds.circle and not by_number:
         theta = rounds.best_of_circle
     met = by_number or bool(rounds.circle) or settled(rounds.values, tol)
-    converged = met and accurate(label, propensity)
+    converged = met and accurate_steps and accurate(label, propensity)
     return PUFit(problem.fitted(theta), n_iter, converged, tuple(rounds.values))
 
 
@@ -177,11 +180,13 @@ class Rounds:
         return self._thetas[min(self.circle, key=self.values.__getitem__)]
 
 
-def _converged_step(objective: HeldPropensityObjective, beta: Floats) -> Floats:
+def _converged_step(objective: HeldPropensityObjective, beta: Floats) -> tuple[Floats, bool]:
     """The minimiser that the last beta leads to."""
     if len(beta) > DENSE_LIMIT:
-        return lbfgs(objective, beta, tol=ACCEPTABLE, max_iter=1000).theta
-    return trust_region(objective, beta, tol=INNER_TOL).theta
+        solution = lbfgs(objective, beta, tol=ACCEPTABLE, max_iter=1000)
+    else:
+        solution = trust_region(objective, beta, tol=INNER_TOL)
+    return solution.theta, solution.grad_norm <= ACCEPTABLE
 
 
 def _released_step(problem: Problem) -> OutcomeStep:
@@ -195,12 +200,12 @@ def _released_step(problem: Problem) -> OutcomeStep:
     gram = rows.sum_rows(lambda X, weight: sandwich(terms.select(X), weight / 4), rows.weight)
     bound = Factor.from_matrix(gram + DAMPING * np.eye(terms.size))
 
-    def step(objective: HeldPropensityObjective, beta: Floats) -> Floats:
+    def step(objective: HeldPropensityObjective, beta: Floats) -> tuple[Floats, bool]:
         for _ in range(MOST_STEPS):
             move = -bound.solve(problem.n * objective.gradient(beta))
             if np.abs(move).max() < MOVED:
                 break
             beta = beta + move
-        return beta
+        return beta, True
 
     return step
