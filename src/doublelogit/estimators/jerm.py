@@ -78,7 +78,7 @@ class JERMClassifier(AbstractPUClassifier):
     >>> s = draw(y, Scar(0.5).propensity(X), np.random.default_rng(0))
     >>> model = JERMClassifier().fit(X, s)
     >>> float((model.predict(X) == y).mean().round(2))
-    0.95
+    0.96
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
