@@ -295,7 +295,7 @@ def covered(seeds, n=1500, audited=150):
 
 
 def test_intervals_of_the_prevalence_hold_it():
-    """Of 60 samples 95% intervals hold it in at least 52 (the chance of fewer is 1 in 200)."""
+    """Of 60 samples 95% intervals hold it in at least 52 (the chance of fewer is 1 in 350)."""
     assert covered(range(60)).sum() >= 52
 
 
