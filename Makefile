@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus clean
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus clean faults
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,9 @@ coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per des
 
 scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/results
 	$(BIN)/python benchmarks/scar.py
+
+faults: $(VENV)/.dev  ## Errors and kills at every write, threads that save one path; benchmarks/results
+	$(BIN)/python benchmarks/faults.py
 
 reproduce: $(VENV)/.dev  ## The paper's experiments: what papers/ecai2023 lacks is run; hours if it is empty
 	$(BIN)/doublelogit reproduce --mode as_published --out papers/ecai2023

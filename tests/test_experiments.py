@@ -1,5 +1,6 @@
 """Plans, runs and the store: the same numbers however they were run, nothing lost when killed."""
 
+import errno
 import json
 import time
 from multiprocessing import get_context
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from plans import SMALL_PLAN, run_quick
 
+from doublelogit.exceptions import StoreWarning
 from doublelogit.experiments import Store, load_plan, run
 from doublelogit.experiments.run import pending
 
@@ -117,6 +119,65 @@ def test_a_line_cut_short_is_dropped_and_its_cell_run_again(plan, complete, tmp_
     assert len(again.frame()) == 5
     run(plan, "quick", again)
     assert numbers(again) == numbers(complete)
+
+
+def flipped(content):
+    """A digit changed in a line in the middle."""
+    at = content.index(b'"accuracy": 0.', len(content) // 2) + len(b'"accuracy": 0.')
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+DAMAGE = {
+    "a bit flipped": flipped,
+    "zeros in the middle": lambda content: content[:300] + b"\0" * 200 + content[500:],
+    "a line of another kind": lambda content: b'{"a": 1}\n' + content,
+    "no text at all": lambda content: bytes(range(256)) * 4 + b"\n" + content,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_segment_is_named_set_aside_and_run_again(damage, plan, complete, tmp_path):
+    store = Store(tmp_path / "damaged")
+    rows = complete.frame().to_dict("records")
+    store.append(rows[:5])
+    sound = Store(store.directory)
+    sound.append(rows[5:9])
+    segment = min(store.directory.glob("segment-*"))
+    segment.write_bytes(content := DAMAGE[damage](segment.read_bytes()))
+    with pytest.warns(StoreWarning, match=rf"{segment.name} is damaged .* set aside as"):
+        kept = Store(store.directory).frame()
+    assert len(kept) == 4
+    assert segment.with_name(f"{segment.name}.corrupt").read_bytes() == content
+    run(plan, "quick", store)
+    assert numbers(store) == numbers(complete)
+
+
+def test_a_damaged_table_of_results_is_named_set_aside_and_run_again(plan, complete):
+    wanted, content = numbers(complete), bytearray(complete.table.read_bytes())
+    content[len(content) // 3] ^= 1  # in a page, of which the checksum is then wrong
+    complete.table.write_bytes(content)
+    with pytest.warns(StoreWarning, match=r"results\.parquet is damaged .*CRC"):
+        run(plan, "quick", complete)
+    assert numbers(complete) == wanted
+    assert complete.table.with_name("results.parquet.corrupt").read_bytes() == content
+
+
+def test_a_file_that_the_system_cannot_read_is_not_set_aside(complete, monkeypatch):
+    def fails(*args, **options):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(pd, "read_parquet", fails)
+    with pytest.raises(OSError, match="Input/output"):
+        complete.frame()
+    assert complete.table.exists()
+
+
+def test_segments_of_older_releases_are_read(complete, tmp_path):
+    store = Store(tmp_path / "old")
+    rows = complete.frame().to_dict("records")
+    segment = store.directory / "segment-00000000000000000000-0.jsonl"
+    segment.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert numbers(store) == numbers(complete)
 
 
 def test_compacting_leaves_one_file_and_all_rows(complete):

@@ -31,3 +31,7 @@ class ModelFileError(ValueError):
 
 class TableWarning(UserWarning):
     """New rows differ from those of fit: columns absent, levels never seen."""
+
+
+class StoreWarning(UserWarning):
+    """A file of results was damaged; it was set aside and its cells will be run again."""

@@ -20,7 +20,7 @@ class StoredRows:
     """Rows of numbers in a temporary file; slices of it are maps of the file."""
 
     def __init__(self, dtype: np.dtype[Any], row_shape: tuple[int, ...], folder: Path | None):
-        self.dtype, self.shape = dtype, (0, *row_shape)
+        self.dtype, self.shape, self._folder = dtype, (0, *row_shape), folder
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         weakref.finalize(self, self._file.close)
 
@@ -37,9 +37,18 @@ class StoredRows:
 
     def append(self, part: NDArray[Any]) -> None:
         """Add some rows: written, not mapped, so that a full disk is an error to be reported."""
-        self._file.seek(0, 2)
-        self._file.write(part.data)
-        self._file.flush()
+        try:
+            self._file.seek(0, 2)
+            self._file.write(part.data)
+            self._file.flush()
+        except OSError as error:
+            where = self._folder or tempfile.gettempdir()
+            raise OSError(
+                error.errno,
+                f"columns of streamed rows are kept in temporary files; {where} takes no more "
+                f"({error.strerror}). Make room there, or name another directory: "
+                "scan_parquet(..., cache=directory) for features, TMPDIR for the rest",
+            ) from error
         self.shape = (self.shape[0] + len(part), *self.shape[1:])
 
 

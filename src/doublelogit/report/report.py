@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from doublelogit.files import check_apart, write_text
+from doublelogit.files import check_apart, written_together
 from doublelogit.findings import Finding
 from doublelogit.report.analysis import Analysis, Progress, analyse, silent
 from doublelogit.report.html import render
@@ -153,8 +153,10 @@ class Report:
         numbers = path.with_suffix(".json")
         check_page(path, [self._table] if isinstance(self._table, str | Path) else [])
         page = self.to_html()
-        write_text(numbers, json.dumps(self._summary, indent=1, allow_nan=False) + "\n")
-        write_text(path, page)
+        text = json.dumps(self._summary, indent=1, allow_nan=False) + "\n"
+        with written_together(numbers, path) as files:
+            for file, content in zip(files, (text, page), strict=True):
+                file.write(content.encode())
         return numbers
 
     def _repr_html_(self) -> str:
