@@ -46,21 +46,14 @@ def many(scratch: Path) -> list[dict[str, object]]:
         (scratch / name).mkdir()
     savers, signals = race(scratch / "race", 8, 1000), storm(scratch / "storm", 1000)
     print(savers, signals, sep="\n")
-    wrong = savers["errors"] + savers["corrupt"] + savers["left behind"]
-    reads = {
-        "written": "model",
-        "fault": "8 threads save it, reads of it",
-        "tried": savers["reads"],
+    tried = {
+        "saved by 8 threads": (1000, savers["errors"] + savers["left behind"]),
+        "read while 8 threads save": (savers["reads"], savers["corrupt"]),
+        "saved under a storm of signals": (1000, signals["corrupt"] + signals["left behind"]),
     }
     return [
-        {"written": "model", "fault": "8 threads save it", "tried": 1000, "failures": wrong},
-        {**reads, "failures": savers["corrupt"]},
-        {
-            "written": "model",
-            "fault": f"saved under {signals['signals']} signals",
-            "tried": 1000,
-            "failures": signals["corrupt"] + signals["left behind"],
-        },
+        {"written": "model", "fault": fault, "tried": n, "failures": failures}
+        for fault, (n, failures) in tried.items()
     ]
 
 

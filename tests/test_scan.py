@@ -12,6 +12,7 @@ from doublelogit import (
     scan_parquet,
 )
 from doublelogit.engines import parquet, parquet_files
+from doublelogit.exceptions import FileChangedError
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 FEATURES = ["a", "b", "c"]
@@ -111,14 +112,17 @@ class TestScan:
                 return super()._fit(problem, X)
 
         model.__class__ = Changing
-        with pytest.raises(ValueError, match=r"'c' is missing in .*t\.parquet"):
+        with pytest.raises(FileChangedError, match=r"t\.parquet was changed or replaced"):
             model.fit(scan)
         assert model.model_ is before
+        with pytest.raises(ValueError, match=r"'c' is missing in .*t\.parquet"):
+            scan_parquet(path).files.check(["c"])
         frame[:2000].to_parquet(path)
+        scan = scan_parquet(path, NAMED)
         encoding = scan.learned_encoding(scaled=False)
         rows = parquet.ParquetSource(scan, encoding).rows(lambda s, *_: (s, s, s))
         frame[:1000].to_parquet(path)
-        with pytest.raises(OSError, match="must stay as they are during a fit"):
+        with pytest.raises(OSError, match="must stay as they are while they are read"):
             rows.sum_rows(lambda X: X.sum())
 
     @pytest.mark.parametrize("value", [None, np.inf])

@@ -29,6 +29,14 @@ class ModelFileError(ValueError):
     """A model file is damaged, altered, of a newer release, or no model file at all."""
 
 
+class FileChangedError(OSError):
+    """A file was changed or replaced while it was being read in several passes."""
+
+
+class ClusterLostError(ConnectionError):
+    """The scheduler or the workers of a Dask cluster were lost in the middle of the work."""
+
+
 class TableWarning(UserWarning):
     """New rows differ from those of fit: columns absent, levels never seen."""
 

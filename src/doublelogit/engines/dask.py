@@ -6,8 +6,10 @@ the partitions. What a lost worker held is computed again by Dask from where it 
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, TypeVar
 
@@ -19,6 +21,7 @@ from doublelogit._types import Column, Floats, Matrix
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.engines.parquet import CODED
 from doublelogit.engines.scan import Observed, ParquetScan
+from doublelogit.exceptions import ClusterLostError
 from doublelogit.extras import needs
 from doublelogit.rows import Prepare, plus
 from doublelogit.tables.encoding import TableEncoding
@@ -37,6 +40,7 @@ class DaskRows:
     s: Column
     known: Column
     weight: Column
+    client: Any = None  # by which the partitions are kept on a cluster
 
     def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, self._gather("sum_rows", fn, columns))
@@ -48,10 +52,10 @@ class DaskRows:
         return np.concatenate(self._gather("collect", fn, columns))
 
     def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Column:
-        return _persist(self._tasks("map_rows", fn, columns))
+        return _persist(self._tasks("map_rows", fn, columns), self.client)
 
     def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Column:
-        return _persist(self._tasks("map_columns", fn, columns))
+        return _persist(self._tasks("map_columns", fn, columns), self.client)
 
     def scatter(self, values: NDArray[Any]) -> Column:
         import dask
@@ -65,16 +69,19 @@ class DaskRows:
             [
                 _delayed(_restricted)(part, *cut)
                 for part, *cut in zip(self.parts, weight, *columns, strict=True)
-            ]
+            ],
+            self.client,
         )
-        rows = _on_workers(_each(few, 0), self.n_features, self.is_sparse)
-        return rows, tuple(_each(few, i + 1) for i in range(len(columns)))
+        each = partial(_each, few, self.client)
+        rows = _on_workers(each(0), self.n_features, self.is_sparse, self.client)
+        return rows, tuple(each(i + 1) for i in range(len(columns)))
 
     def centred(self, centre: Floats) -> "DaskRows | None":
         if self.is_sparse:
             return None
-        moved = _persist([_delayed(MemoryRows.centred)(part, centre) for part in self.parts])
-        return DaskRows(moved, self.n_features, False, self.s, self.known, self.weight)
+        work = _delayed(MemoryRows.centred)
+        moved = _persist([work(part, centre) for part in self.parts], self.client)
+        return replace(self, parts=moved)
 
     def _tasks(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:
         work = _delayed(partial(_do, verb, fn))
@@ -83,7 +90,35 @@ class DaskRows:
     def _gather(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:
         import dask
 
-        return list(dask.compute(*self._tasks(verb, fn, columns), optimize_graph=False))
+        with one_sentence(self.client):
+            return list(dask.compute(*self._tasks(verb, fn, columns), optimize_graph=False))
+
+
+@contextmanager
+def one_sentence(client: Any = None) -> Iterator[None]:
+    """What Dask says in a dozen ways when its cluster is gone, as one error.
+
+    Errors of the work itself, raised on a worker, pass through as they are.
+    """
+    try:
+        yield
+    except Exception as error:
+        gone = client is not None and client.status != "running"
+        if not (gone or isinstance(error, CancelledError) or _of_distributed(error)):
+            raise
+        raise ClusterLostError(
+            "the scheduler or the workers of the Dask cluster were lost in the middle of the work "
+            f"({type(error).__name__}); the model is as it was before. Connect a client to a "
+            "cluster again and repeat the call."
+        ) from error
+
+
+def _of_distributed(error: BaseException) -> bool:
+    """Whether an error, or the one that it was made of, is the cluster's own."""
+    kinds = type(error).__mro__
+    if any(kind.__module__.partition(".")[0] == "distributed" for kind in kinds):
+        return True
+    return error.__cause__ is not None and _of_distributed(error.__cause__)
 
 
 def _do(verb: str, fn: Callable[..., Any], rows: MemoryRows, *columns: Floats) -> Any:
@@ -102,27 +137,37 @@ def _delayed(fn: Callable[..., Any]) -> Any:
     return dask.delayed(fn, pure=False, traverse=False)
 
 
-def _persist(tasks: Sequence[Any]) -> list[Any]:
+def _client() -> Any:
+    """The client of the cluster that work goes to; None where there is none."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.default_client()
+    except ValueError:  # Dask's own threads
+        return None
+
+
+def _persist(tasks: Sequence[Any], client: Any) -> list[Any]:
     import dask
 
-    return list(dask.persist(*tasks, optimize_graph=False))
+    with one_sentence(client):
+        return list(dask.persist(*tasks, optimize_graph=False))
 
 
-def _each(tuples: list[Any], i: int) -> list[Any]:
+def _each(tuples: list[Any], client: Any, i: int) -> list[Any]:
     """One item of what every partition has."""
-    return _persist([_delayed(_item)(each, i) for each in tuples])
+    return _persist([_delayed(_item)(each, i) for each in tuples], client)
 
 
 def _item(values: Any, i: int | str) -> Any:
     return getattr(values, i) if isinstance(i, str) else values[i]
 
 
-def _on_workers(parts: list[Any], n_features: int, is_sparse: bool) -> DaskRows:
+def _on_workers(parts: list[Any], n_features: int, is_sparse: bool, client: Any) -> DaskRows:
     s, known, weight = (
-        _persist([_delayed(_item)(part, name) for part in parts])
+        _persist([_delayed(_item)(part, name) for part in parts], client)
         for name in ("s", "known", "weight")
     )
-    return DaskRows(parts, n_features, is_sparse, s, known, weight)
+    return DaskRows(parts, n_features, is_sparse, s, known, weight, client)
 
 
 @dataclass(frozen=True)
@@ -143,14 +188,16 @@ class DaskSource:
 
         if self.known_labels is not None:
             return self.known_labels
-        found = dask.compute(*(_delayed(_distinct)(observed) for observed in self.observed))
+        with one_sentence():
+            found = dask.compute(*(_delayed(_distinct)(observed) for observed in self.observed))
         return np.unique(np.concatenate(found))
 
     def rows(self, prepare: Prepare) -> DaskRows:
         work = _delayed(partial(_part, prepare))
         pairs = zip(self.features, self.observed, strict=True)
-        parts = _persist([work(i, X, observed) for i, (X, observed) in enumerate(pairs)])
-        return _on_workers(parts, self.n_features, self.is_sparse)
+        client = _client()
+        parts = _persist([work(i, X, observed) for i, (X, observed) in enumerate(pairs)], client)
+        return _on_workers(parts, self.n_features, self.is_sparse, client)
 
     def map(self, fn: Callable[[Matrix], NDArray[Any]]) -> Any:
         import dask.array as da
@@ -227,7 +274,8 @@ def _from_frame(X: Any, columns: dict[str, Any]) -> DaskSource:
     names = tuple(map(str, X.columns))
     given = {f"__{name}": column for name, column in columns.items() if column is not None}
     if not all(map(is_dask, given.values())):
-        lengths = X.map_partitions(len).compute().tolist()
+        with one_sentence():
+            lengths = X.map_partitions(len).compute().tolist()
         given = {name: _as_dask(name, column, lengths) for name, column in given.items()}
     parts = X.assign(**given).to_delayed()
     features = [_delayed(_columns)(part, list(X.columns)) for part in parts]

@@ -1,20 +1,37 @@
-"""Parquet files as a stream of Arrow batches, every file checked when it is opened.
+"""Parquet files as a stream of Arrow batches, every file checked when it is opened and read.
 
 Row groups that a filter rules out by their statistics are not read, and only the columns
 asked for are decoded, a batch at a time: a large row group takes no more memory than a small one.
+Checksums of pages are verified where a file has them, and a file must stay the same from pass to
+pass: several passes over different rows would add up to numbers of nothing.
 """
 
+import socket
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from doublelogit.exceptions import FileChangedError
 from doublelogit.extras import needs
 
 BUFFER_BYTES = 2**18  # read at once of a column of a file: bounds memory for any row group
 PIECE_ROWS = 2**18  # row groups are put together to so many rows for a worker
+
+
+class Stamp(NamedTuple):
+    """What tells a file from one that took its place, and the machine that says so."""
+
+    size: int
+    mtime_ns: int | None
+    inode: int | None
+    host: str
+
+    def differs(self, other: "Stamp") -> bool:
+        """Whether these are two files; of copies on two machines only the sizes are compared."""
+        return self.size != other.size or (self.host == other.host and self != other)
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,7 @@ class Files:
 
     paths: tuple[str, ...]
     filter: tuple[tuple[str, str, Any], ...] = ()
+    _stamps: dict[str, Stamp] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def _dataset(self) -> Any:
@@ -33,7 +51,8 @@ class Files:
         return ds.dataset(source, format="parquet", partitioning="hive")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"paths": self.paths, "filter": self.filter}  # a worker opens files itself
+        # a worker opens files itself, and they must be those that were seen here
+        return {"paths": self.paths, "filter": self.filter, "_stamps": dict(self._stamps)}
 
     @property
     def schema(self) -> Any:
@@ -43,12 +62,14 @@ class Files:
     def check(self, columns: Sequence[str]) -> None:
         """Open every file once and compare its columns with the first one's."""
         for fragment in self._dataset.get_fragments():
+            self._watch(fragment)
             self._compare(fragment.physical_schema, fragment, self._needed(fragment, columns))
 
     def pieces(self) -> list[Any]:
         """Parts of the files of a good size for a worker."""
         pieces = []
         for fragment in self._fragments():
+            self._watch(fragment)
             groups: list[int] = []
             n_rows = 0
             for group in fragment.row_groups:
@@ -66,10 +87,14 @@ class Files:
     ) -> Iterator[tuple[str, Any]]:
         """Path and record batch, in order, of all files or of a piece of them."""
         for fragment in self._fragments() if piece is None else (piece,):
+            self._watch(fragment)
             try:
                 for batch in self._read(fragment, columns, batch_rows):
                     if batch.num_rows:
                         yield fragment.path, batch
+                self._watch(fragment)
+            except FileChangedError:
+                raise
             except OSError as error:  # Arrow's own errors of damaged files are of this kind
                 raise OSError(f"{fragment.path} cannot be read: {error}") from error
 
@@ -86,10 +111,19 @@ class Files:
         needed = self._needed(fragment, columns)
         groups = [group.id for group in fragment.row_groups]
         with fragment.open() as handle:
-            file = pq.ParquetFile(handle, buffer_size=BUFFER_BYTES)
+            file = pq.ParquetFile(handle, buffer_size=BUFFER_BYTES, page_checksum_verification=True)
             self._compare(file.schema_arrow, fragment, needed)
             for batch in file.iter_batches(batch_rows, row_groups=groups, columns=needed):
                 yield from self._chosen(self._with_keys(batch, fragment), columns)
+
+    def _watch(self, fragment: Any) -> None:
+        """Refuse a file that is not the one which was seen before."""
+        stamp = _stamp(fragment)
+        if self._stamps.setdefault(fragment.path, stamp).differs(stamp):
+            raise FileChangedError(
+                f"files must stay as they are while they are read; {fragment.path} was changed or "
+                "replaced since it was first opened. Call scan_parquet and fit again."
+            )
 
     def _chosen(self, batch: Any, columns: Sequence[str]) -> Iterator[Any]:
         """The rows that pass the filter, the columns asked for."""
@@ -142,6 +176,18 @@ class Files:
 
     def _first(self) -> str:
         return next(iter(self._dataset.get_fragments())).path
+
+
+def _stamp(fragment: Any) -> Stamp:
+    """The stamp of a file as it is now."""
+    from pyarrow import fs
+
+    host = socket.gethostname()
+    if isinstance(fragment.filesystem, fs.LocalFileSystem):
+        found = Path(fragment.path).stat()
+        return Stamp(found.st_size, found.st_mtime_ns, found.st_ino, host)
+    info = fragment.filesystem.get_file_info(fragment.path)
+    return Stamp(info.size, info.mtime_ns, None, host)
 
 
 def plain(kind: Any) -> Any:
