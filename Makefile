@@ -8,8 +8,10 @@ export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+# What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
+LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus clean faults
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus clean faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,7 +19,7 @@ help:  ## List the targets
 demo: $(VENV)/.core  ## A report of a bundled table whose positives were hidden, beside the truth
 	$(BIN)/doublelogit demo --out build/demo
 
-test: lint types contract docs test-src test-wheel  ## Everything that must be green before a commit
+test: lint types contract docs test-src test-wheel test-lowest  ## Everything that must be green before a commit
 
 lint: $(VENV)/.dev  ## Style and formatting
 	$(BIN)/ruff check .
@@ -38,6 +40,12 @@ test-wheel: $(VENV)/.dev  ## The built wheel: byte for byte the source, and it w
 	$(BIN)/python -m pip install -q --no-deps --target build/wheel/site build/wheel/*.whl
 	$(BIN)/python tools/check_wheel.py build/wheel
 	PYTHONPATH=build/wheel/site DOUBLELOGIT_FROM=build/wheel/site $(PYTEST) -m "wheel" tests
+
+test-lowest: build/lowest/.done  ## With the lowest versions that pyproject.toml claims
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -q -n auto -p no:cacheprovider -W default $(LOWEST)
+
+test-core: build/core/.done  ## Without extras: every door names the pip command it needs
+	build/core/bin/python tests/core_doors.py
 
 docs: $(VENV)/.dev  ## The documentation as a site, warnings as errors; in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
@@ -116,6 +124,16 @@ clean:  ## Remove everything that make has made
 build/peers/.done:
 	$(PYTHON) -m venv build/peers
 	for peer in pulearn pu-toolbox 'pysarpu statsmodels'; do PIP_CONSTRAINT= build/peers/bin/pip install -q $$peer || true; done
+	touch $@
+
+build/lowest/.done: constraints-lowest.txt pyproject.toml
+	$(PYTHON) -m venv build/lowest
+	PIP_CONSTRAINT=$(CURDIR)/constraints-lowest.txt build/lowest/bin/python -m pip install -q -e '.[all]' pytest pytest-xdist hypothesis
+	touch $@
+
+build/core/.done: constraints.txt pyproject.toml
+	$(PYTHON) -m venv build/core
+	build/core/bin/python -m pip install -q -e .
 	touch $@
 
 $(VENV)/.pip: constraints.txt

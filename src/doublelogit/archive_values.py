@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit.exceptions import ModelFileError
+from doublelogit.extras import needs
 
 DTYPES = {"<f8", "<f4", "<i8", "<i4", "|b1"}
 ALLOWANCE = 64 * 2**20  # bytes that any file may take beyond its own size
@@ -73,10 +74,9 @@ def _pack_array(value: Any, packed: Packed) -> Any:
 def _pack_classifier(value: Any, packed: Packed) -> Any:
     import sklearn
 
-    try:
-        import skops.io
-    except ImportError:
-        raise ImportError("saving other classifiers than ours needs: pip install skops") from None
+    needs("skops", "saving other classifiers than ours", "skops")
+    import skops.io
+
     name = packed.add(f"parts/{len(packed.members)}.skops", skops.io.dumps(value))
     return {"$skops": name, "scikit-learn": sklearn.__version__}
 
@@ -152,12 +152,9 @@ class Unpacker:
                 f"{sklearn.__version__}: such parts are for one version only. Install that "
                 "version, or fit again."
             )
-        try:
-            import skops.io
-        except ImportError:
-            raise ImportError(
-                "loading other classifiers than ours needs: pip install skops"
-            ) from None
+        needs("skops", "loading other classifiers than ours", "skops")
+        import skops.io
+
         content = self.packed.members[value["$skops"]]
         self._spend(len(content))
         with zipfile.ZipFile(io.BytesIO(content)) as inner:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from doublelogit.cli.errors import PACKAGE
+
 EXAMPLE = "Example: [bold]doublelogit reproduce --quick --datasets heart-c[/bold]"
 
 
@@ -36,12 +38,8 @@ def reproduce(
     try:
         from doublelogit.experiments import reproduction
     except ImportError as error:
-        typer.secho(
-            f"{error}. Experiments need: pip install 'doublelogit[cli,experiments,report]'",
-            fg="red",
-            err=True,
-        )
-        raise typer.Exit(2) from None
+        typer.secho(str(error), fg="red", err=True)
+        raise typer.Exit(PACKAGE) from None
     try:
         request = reproduction.Request.from_options(
             plan, mode=mode, datasets=datasets, repetitions=repetitions, quick=quick, out=out

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from doublelogit._types import Floats
+from doublelogit.extras import needs
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def load_benchmark(name: str, *, return_X_y: bool = False, as_frame: bool = Fals
     X: Any = np.ascontiguousarray(table[:, :-1])
     y: Any = table[:, -1].astype(int)
     if as_frame:
+        needs("pandas", "as_frame=True", "tables")
         import pandas as pd
 
         X, y = pd.DataFrame(X, columns=names), pd.Series(y, name="y")

@@ -12,6 +12,7 @@ from sklearn.utils import Bunch
 
 from doublelogit._types import Floats
 from doublelogit.datasets.benchmark import load_benchmark
+from doublelogit.extras import needs
 from doublelogit.labelling import draw
 
 # The level of each feature that the bundled table leaves out, by its rule the first.
@@ -55,6 +56,7 @@ def load_census(n_rows: int = 6000, *, random_state: int = 0) -> Bunch:
     >>> census.frame.shape
     (500, 13)
     """
+    needs("pandas", "the census table", "tables")
     import pandas as pd
 
     X, y = load_benchmark("adult", return_X_y=True, as_frame=True)

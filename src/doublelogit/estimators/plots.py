@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import norm
 
 from doublelogit._types import Floats
+from doublelogit.extras import needs
 from doublelogit.fitted import PosteriorMixture
 
 AT_RANDOM, BIASED, GREY = "#56B4E9", "#0072B2", "#777777"
@@ -15,6 +16,7 @@ POINTS = 800
 def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) -> Any:
     """Density of the prevalence, that of labelling at random below that of biased labelling."""
     if ax is None:
+        needs("matplotlib", "a picture", "report")
         from matplotlib.figure import Figure
 
         ax = Figure(figsize=(5.0, 2.8), layout="constrained").subplots()

@@ -1,7 +1,12 @@
 """Experiments: a declarative plan, a runner, a store of result rows, tables made of them."""
 
-from doublelogit.experiments.plan import Draw, Plan, load_plan
-from doublelogit.experiments.run import run
-from doublelogit.experiments.store import Store
+from doublelogit.extras import needs
+
+for _package in ("pandas", "pyarrow", "matplotlib", "rich"):
+    needs(_package, "an experiment", "experiments")
+
+from doublelogit.experiments.plan import Draw, Plan, load_plan  # noqa: E402
+from doublelogit.experiments.run import run  # noqa: E402
+from doublelogit.experiments.store import Store  # noqa: E402
 
 __all__ = ["Draw", "Plan", "Store", "load_plan", "run"]

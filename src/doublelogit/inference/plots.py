@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit.estimators.plots import posterior_of_prevalence
+from doublelogit.extras import needs
 from doublelogit.thresholds import FITS_UNITS, FLAT, RARE_PROPENSITY
 
 STYLE: dict[Any, Any] = {
@@ -29,6 +30,7 @@ def posterior_figure(diagnosis: Any) -> Any:
 
 
 def _figure(diagnosis: Any, panels: Any, shape: tuple[int, int], size: tuple[float, float]) -> Any:
+    needs("matplotlib", "a picture", "report")
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

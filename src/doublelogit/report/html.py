@@ -5,6 +5,7 @@ import hashlib
 from importlib.resources import files
 from typing import Any
 
+from doublelogit.extras import needs
 from doublelogit.wording import as_options, as_parameters
 
 NOTHING = "\N{EN DASH}"
@@ -12,12 +13,12 @@ NOTHING = "\N{EN DASH}"
 
 def render(summary: dict[str, Any]) -> str:
     """The page of a summary; every text of the data is escaped."""
-    try:
-        from jinja2 import Environment, StrictUndefined
+    for package in ("jinja2", "matplotlib"):
+        needs(package, "a report", "report")
+    from jinja2 import Environment, StrictUndefined
 
-        from doublelogit.report.plots import draw
-    except ImportError as error:
-        raise ImportError(f"{error}. A report needs: pip install 'doublelogit[report]'") from None
+    from doublelogit.report.plots import draw
+
     templates = files("doublelogit.report") / "templates"
     parts = {name: (templates / name).read_text("utf-8") for name in ("page.css", "page.js")}
     environment = Environment(

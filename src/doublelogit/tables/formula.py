@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from doublelogit.exceptions import TableError
+from doublelogit.extras import needs
 
 
 class Formula(NamedTuple):
@@ -20,10 +21,9 @@ def parse_formula(text: str) -> Formula:
     second part both models have the same features. Functions and products are refused:
     formulaic evaluates those as Python, and a model file must never carry code.
     """
-    try:
-        from formulaic.parser import DefaultFormulaParser
-    except ImportError:
-        raise ImportError("formulas need: pip install formulaic") from None
+    needs("formulaic", "a formula", "formula")
+    from formulaic.parser import DefaultFormulaParser
+
     parts = text.split("~")
     if len(parts) != 2 or not parts[0].strip() or parts[1].count("|") > 1:
         raise TableError(

@@ -152,11 +152,13 @@ READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {
 
 
 def _from_frame(frame: Any) -> Any:
-    import narwhals as nw
     import pandas as pd
 
     if isinstance(frame, pd.DataFrame):
         return frame.copy()
+    needs("narwhals", "a frame of another library than pandas", "tables")
+    import narwhals as nw
+
     try:
         return from_arrow(nw.from_native(frame, eager_only=True).to_arrow())
     except TypeError:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.extras import needs
 from doublelogit.rows import Extremes, plus
 from doublelogit.selection import quantile_over
 from doublelogit.tables.columns import (
@@ -281,10 +282,9 @@ def date_pattern(name: str, texts: list[str]) -> str | None:
     """The format in which skrub reads these texts as dates; None if they are none."""
     if not texts or not re.search(r"\d[-/.: ]", texts[0]) or len(texts[0]) < 6:
         return None
-    try:
-        from skrub import ToDatetime
-    except ImportError:
-        raise ImportError(f"dates as text, in {name!r}, need: pip install skrub") from None
+    needs("skrub", f"a column of dates as text, {name!r},", "tables")
+    from skrub import ToDatetime
+
     reader = ToDatetime()
     try:
         reader.fit_transform(_series(texts).rename(name))
