@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from plans import SMALL_PLAN, run_quick
 
@@ -154,7 +155,9 @@ def test_a_damaged_segment_is_named_set_aside_and_run_again(damage, plan, comple
 
 def test_a_damaged_table_of_results_is_named_set_aside_and_run_again(plan, complete):
     wanted, content = numbers(complete), bytearray(complete.table.read_bytes())
-    content[len(content) // 3] ^= 1  # in a page, of which the checksum is then wrong
+    column = pq.read_metadata(complete.table).row_group(0).column(0)
+    start = column.dictionary_page_offset or column.data_page_offset
+    content[start + column.total_compressed_size - 1] ^= 1  # the end of a page
     complete.table.write_bytes(content)
     with pytest.warns(StoreWarning, match=r"results\.parquet is damaged .*CRC"):
         run(plan, "quick", complete)
