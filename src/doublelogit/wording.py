@@ -38,6 +38,15 @@ def p_value(p: float) -> str:
     return f"p = {p:.3g}" if p >= 1e-6 else "p < 0.000001"
 
 
+# What moves the cursor, changes colours or turns the direction of writing; not tab and line feed.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """A text as it stands, characters that a terminal would obey written as their codes."""
+    return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
 def counted(n: int, noun: str, plural: str | None = None) -> str:
     """A number with its noun in the right form."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

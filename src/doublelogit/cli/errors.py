@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from doublelogit.exceptions import ModelFileError
-from doublelogit.wording import as_options
+from doublelogit.wording import as_options, visible
 
 BUG, TABLE, MODEL_FILE, PACKAGE, PROBLEM_FOUND, INTERRUPTED = 1, 3, 4, 5, 6, 130
 
@@ -40,5 +40,5 @@ def _end(text: str, code: int, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"error": text, "code": code}))
     else:
-        typer.secho(f"Error: {text}", fg="red", err=True)
+        typer.secho(f"Error: {visible(text)}", fg="red", err=True)
     raise typer.Exit(code) from None

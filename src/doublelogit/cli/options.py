@@ -37,10 +37,12 @@ def _config(context: typer.Context, path: Path | None) -> None:
         return
     try:
         given = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise typer.BadParameter(f"{path} cannot be read as TOML: {error}.") from None
     command = context.info_name or ""
     own = given.get(command, {})
+    if not isinstance(own, dict):
+        raise typer.BadParameter(f"{path}: {command} must be a table of options; got {own!r:.60}.")
     common = {key: value for key, value in given.items() if not isinstance(value, dict)}
     known = {p.name for p in context.command.params}
     defaults = {}

@@ -54,9 +54,8 @@ def report(
 def show(report: Any, path: Path, numbers: Path) -> None:
     """Print the verdict, and where the page is."""
     from rich.padding import Padding
-    from rich.text import Text
 
-    from doublelogit.cli.terminal import console, heading, say
+    from doublelogit.cli.terminal import console, heading, say, shown
     from doublelogit.wording import as_options
 
     summary = report.to_dict()
@@ -64,6 +63,6 @@ def show(report: Any, path: Path, numbers: Path) -> None:
     for finding in report.findings:
         say(finding.level, finding.text)
     heading("Next")
-    console().print(Padding(Text(as_options(summary["recommendation"])), (0, 0, 0, 1)))
+    console().print(Padding(shown(as_options(summary["recommendation"])), (0, 0, 0, 1)))
     heading("Written")
-    console().print(f" {path.resolve()}\n {numbers.resolve()}", markup=False, soft_wrap=True)
+    console().print(shown(f" {path.resolve()}\n {numbers.resolve()}"), soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from doublelogit.wording import as_options
+from doublelogit.wording import as_options, visible
 
 MARKS = {
     "fine": ("✓", "green"),
@@ -31,36 +31,40 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(plain(value), indent=1, allow_nan=False))
 
 
+def shown(text: str, style: str = "") -> Any:
+    """Rich's text of what may come from a table: never markup, never obeyed by the terminal."""
+    from rich.text import Text
+
+    return Text(visible(text), style=style)
+
+
 def say(level: str, text: str) -> None:
     """A sentence with its mark; parameters are shown as options."""
     from rich.padding import Padding
     from rich.table import Table
-    from rich.text import Text
 
     mark, colour = MARKS[level]
     line = Table.grid(padding=(0, 1))
-    line.add_row(Text(mark, style=f"bold {colour}"), Text(text[:1].upper() + as_options(text[1:])))
+    said = text[:1].upper() + as_options(text[1:])
+    line.add_row(shown(mark, f"bold {colour}"), shown(said))
     console().print(Padding(line, (0, 0, 0, 1)))
 
 
 def heading(text: str) -> None:
     """A line that begins a part."""
-    from rich.text import Text
-
-    console().print(Text(f"\n{text}", style="bold"))
+    console().print(shown(f"\n{text}", "bold"))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: int = 1) -> None:
     """A table; columns from the given one on are numbers. Cells are text, never markup."""
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for i, name in enumerate(columns):
-        table.add_column(Text(name), justify="right" if i >= numeric else "left")
+        table.add_column(shown(name), justify="right" if i >= numeric else "left")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(shown(cell) for cell in row))
     console().print(table)
 
 

@@ -21,6 +21,7 @@ from doublelogit.methods.prevalence import prevalence_at
 from doublelogit.rows import Extremes, Rows
 
 MOST_ROWS = 1e15  # beyond, a row more or less is lost to rounding
+LEAST_SHARE = 1e-12  # of the weight; below, labelled or unlabelled rows are lost to rounding
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
 
@@ -119,6 +120,12 @@ def check_weighted(rows: Rows, classes: NDArray[Any]) -> None:
             raise ValueError(
                 f"y must hold labelled and unlabelled rows of positive sample_weight, but every "
                 f"{name} row (class {listed([classes[value]])}) has weight zero."
+            )
+        if weight < LEAST_SHARE * sum(weights):
+            raise ValueError(
+                f"labelled and unlabelled rows must each have a share of {LEAST_SHARE:g} of all "
+                f"sample_weight; the {name} ones have {weight / sum(weights):.2g}. Weights say how "
+                "many times each row counts."
             )
 
 

@@ -9,7 +9,8 @@ import importlib
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +19,12 @@ from doublelogit._types import Floats
 from doublelogit.experiments.measures import MEASURES
 
 PLANS = Path(__file__).parent / "plans"  # with the printed numbers of the papers they belong to
+MOST_REPETITIONS = 100_000  # of one draw; more are a slip of the keyboard
+
+
+def _check_count(name: str, value: int) -> None:
+    if not 1 <= value <= MOST_REPETITIONS:
+        raise ValueError(f"{name} must be from 1 to {MOST_REPETITIONS}; got {value}.")
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,8 @@ class DataSet:
         known = ("oracle", "posterior", "logistic")
         if self.reference not in known:
             raise ValueError(f"reference must be one of {known}; got {self.reference!r}.")
+        if self.repetitions is not None:
+            _check_count("repetitions", self.repetitions)
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,10 @@ class Quick:
     repetitions: int = 1
     every: int = 1
 
+    def __post_init__(self) -> None:
+        _check_count("every", self.every)
+        _check_count("repetitions", self.repetitions)
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -185,6 +198,17 @@ class Plan:
     def __post_init__(self) -> None:
         self._check("measures", list(self.measures), MEASURES)
         self._check("kind", [self.kind], KINDS)
+
+    def __post_init__(self) -> None:
+        if self.seed < 0 or not 0 < self.test_size < 1:
+            raise ValueError(
+                "seed must be at least 0 and test_size in (0, 1); "
+                f"got {self.seed} and {self.test_size}."
+            )
+        for repetitions in self.repetitions.values():
+            _check_count("repetitions", repetitions)
+        if not self.repetitions:
+            raise ValueError("repetitions must name a mode; got none.")
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -262,9 +286,13 @@ def load_plan(name: str | Path) -> Plan:
     if not path.is_file():
         known = ", ".join(sorted(folder.name for folder in PLANS.iterdir()))
         raise FileNotFoundError(f"a plan must be a TOML file or one of {known}; got {str(name)!r}.")
-    content = tomllib.loads(path.read_text())
     try:
-        return Plan(
+        content = tomllib.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path.name} cannot be read as TOML: {error}.") from None
+    try:
+        return _made(
+            Plan,
             name=content["name"],
             seed=content["seed"],
             test_size=content["test_size"],
@@ -277,7 +305,7 @@ def load_plan(name: str | Path) -> Plan:
             kind=content.get("kind", "paper"),
         )
     except KeyError as error:
-        raise ValueError(f"{name} must have the entry {error}.") from None
+        raise ValueError(f"{path.name} must have the entry {error}.") from None
 
 
 def _datasets(content: dict[str, Any]) -> tuple[DataSet, ...]:
@@ -314,14 +342,54 @@ def _of_mode(entries: Any, mode: str) -> list[Any]:
     return [entry for entry in entries if not entry.modes or mode in entry.modes]
 
 
-def _entries(kind: Any, tables: list[dict[str, Any]]) -> tuple[Any, ...]:
+def _entries(kind: Any, tables: Any) -> tuple[Any, ...]:
     entries = []
-    for table in tables:
+    for table in tables if isinstance(tables, list) else [tables]:
+        if not isinstance(table, dict):
+            raise ValueError(f"a {kind.__name__} of the plan must be a table; got {table!r:.100}.")
         lists_as_tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
-        try:
-            entries.append(kind(**lists_as_tuples))
-        except TypeError as error:
-            raise ValueError(
-                f"a {kind.__name__} of the plan is wrong: {error}; got {table}."
-            ) from None
+        entries.append(_made(kind, **lists_as_tuples))
     return tuple(entries)
+
+
+def _made(kind: Any, **given: Any) -> Any:
+    """An entry of a plan, every value of the type that it must have."""
+    hints = get_type_hints(kind)
+    for name, value in given.items():
+        if name in hints and not _fits(value, hints[name]):
+            raise ValueError(
+                f"{name} of a {kind.__name__} of the plan must be {_named(hints[name])}; got "
+                f"{value!r:.100}."
+            )
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise ValueError(f"a {kind.__name__} of the plan is wrong: {error}; got {given}.") from None
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value that TOML holds has a type; whole numbers are numbers."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin is UnionType:
+        return any(_fits(value, part) for part in inner)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(part, inner[0]) for part in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(_fits(part, inner[1]) for part in value.values())
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, int | float if hint is float else hint)
+
+
+def _named(hint: Any) -> str:
+    """A type as people call it."""
+    if get_origin(hint) is tuple:
+        return f"a list of {_named(get_args(hint)[0])}"
+    if get_origin(hint) is dict:
+        return f"a table of {_named(get_args(hint)[1])}"
+    if get_origin(hint) is UnionType:
+        return " or ".join(_named(part) for part in get_args(hint) if part is not NoneType)
+    names = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+    return names.get(hint, "a value")

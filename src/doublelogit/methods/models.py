@@ -14,6 +14,7 @@ from doublelogit.link import Link, link_name, to_logit
 from doublelogit.objective import LogisticObjective
 from doublelogit.rows import Rows
 from doublelogit.solvers import Factor, Solution, lbfgs, newton
+from doublelogit.solvers.newton import LONGEST, Reach
 
 # Rounds of TM and EM build on each other, and a row of TM may cross its threshold for a
 # difference in the last digits: fits inside a method are converged far below any tolerance.
@@ -61,6 +62,18 @@ class LogisticModel:
         """Mean of xx': how far a step of the coefficients moves the predictors."""
         return self.rows.sum_rows(partial(_gram, self.terms), self.rows.weight) / self.n
 
+    def _reach(self, rows: Rows, weight: Column, step: Floats) -> Reach:
+        """How far a step moves the predictors of the rows that count in a fit.
+
+        The metric of all rows is at hand and never less. Where it says too far, the rows of the fit
+        are asked: one that has no weight in it must not hold the others back, however far away.
+        """
+        reach = float(np.sqrt(max(float(step @ self._metric @ step), 0.0)))
+        if reach <= LONGEST:
+            return Reach(reach, reach)
+        moved = rows.sum_rows(partial(_moved, self.terms.embed(step)), weight)
+        return Reach(*np.sqrt(moved / self.n))
+
     @property
     def coef(self) -> Floats:
         """Full-length coefficients, intercept last."""
@@ -87,7 +100,7 @@ class LogisticModel:
                 tol=self.tol,
                 max_iter=self.max_iter or 100,
                 factor=self._factor,
-                metric=self._metric,
+                reach=partial(self._reach, rows, weight),
             )
         self.theta, self._factor = solution.theta, solution.factor
         if not solution.converged:
@@ -121,6 +134,12 @@ def _beside_plugged(side: Side) -> Side:
 def accurate(*models: Model) -> bool:
     """Whether no fit of these models ended far from its optimum."""
     return all(model.worst <= ACCEPTABLE for model in models)
+
+
+def _moved(step: Floats, X: Matrix, weight: Floats) -> Floats:
+    """Squares by which rows are moved: as they are, and those of rows far ahead cut down."""
+    squares = predictor(X, step) ** 2
+    return np.array([weight @ squares, weight @ np.minimum(squares, (2 * LONGEST) ** 2)])
 
 
 def _gram(terms: Terms, X: Matrix, weight: Floats) -> Floats:

@@ -17,13 +17,14 @@ class Adam:
     epsilon: float = 1e-8
     _steps: int = field(default=0, init=False)
     _mean: Floats | float = field(default=0.0, init=False)
-    _square: Floats | float = field(default=0.0, init=False)
+    _root: Floats | float = field(default=0.0, init=False)  # of squares, which may overflow
 
     def step(self, theta: Floats, grad: Floats) -> Floats:
         """Theta after one step against the gradient."""
         self._steps += 1
         self._mean = self.decay * self._mean + (1 - self.decay) * grad
-        self._square = self.square_decay * self._square + (1 - self.square_decay) * grad**2
+        kept, new = np.sqrt([self.square_decay, 1 - self.square_decay])
+        self._root = np.hypot(kept * self._root, new * grad)
         mean = self._mean / (1 - self.decay**self._steps)
-        square = self._square / (1 - self.square_decay**self._steps)
-        return np.asarray(theta - self.learning_rate * mean / (np.sqrt(square) + self.epsilon))
+        root = self._root / np.sqrt(1 - self.square_decay**self._steps)
+        return np.asarray(theta - self.learning_rate * mean / (root + self.epsilon))

@@ -12,6 +12,9 @@ A gradient costs a sixth of a Hessian. One that shrinks is progress enough in a 
 and unlike the value it can be compared down to rounding error.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from doublelogit._types import Floats
@@ -23,6 +26,13 @@ CONTRACTION = 0.1  # steps that shrink g less gain less per second than a renewe
 LONGEST = 10.0
 
 
+class Reach(NamedTuple):
+    """How far a step moves predictors, root mean square: of all rows, and of most of them."""
+
+    all_rows: float
+    most_rows: float
+
+
 def newton(
     objective: Objective,
     theta: Floats,
@@ -30,12 +40,11 @@ def newton(
     tol: float,
     max_iter: int = 100,
     factor: Factor | None = None,
-    metric: Floats | None = None,
+    reach: Callable[[Floats], Reach] | None = None,
 ) -> Solution:
     """Minimise a convex objective.
 
-    ``factor`` of a nearby fit saves the first Hessian. ``metric`` tells how far a step d goes: it
-    changes predictors by sqrt(d' metric d), root mean square.
+    ``factor`` of a nearby fit saves the first Hessian. ``reach`` tells how far a step goes.
     """
     fresh, rate, unit = factor is None, 1.0, objective.unit
     if factor is None:
@@ -47,7 +56,7 @@ def newton(
         size = largest(grad, unit)
         if size <= tol:
             break
-        step = _bounded(-factor.solve(grad), metric)
+        step, longest = _bounded(-factor.solve(grad), reach)
         trial = _look(objective, theta + step, last=rate * size <= tol)
         rate = largest(trial.grad, unit) / size
         if rate <= CONTRACTION:
@@ -55,7 +64,7 @@ def newton(
             theta, (value, grad), fresh = theta + step, trial, False
             continue
         if fresh:
-            length = _backtrack(objective, theta, value, grad, step)
+            length = _backtrack(objective, theta, value, grad, step, longest)
             if length == 0:  # no step lowers the value: rounding error is all that is left
                 return Solution(theta, value, size, n_iter, tol == 0, factor)
             theta = theta + length * step
@@ -71,12 +80,18 @@ def newton(
     return Solution(theta, value, size, n_iter, tol == 0 or size <= tol, factor)
 
 
-def _bounded(step: Floats, metric: Floats | None) -> Floats:
-    """The step, shortened if the quadratic model that proposed it can not hold so far away."""
-    if metric is None:
-        return step
-    length = np.sqrt(max(float(step @ metric @ step), 0.0))
-    return step * min(1.0, LONGEST / max(length, LONGEST))
+def _bounded(step: Floats, reach: Callable[[Floats], Reach] | None) -> tuple[Floats, float]:
+    """The step, shortened if the quadratic model that proposed it can not hold so far away.
+
+    A few rows far from all others may be carried any distance: if that is outwards, it does no
+    harm, and must not hold back the rest. The share of the step that would not carry them so far is
+    returned too, for the case that it does.
+    """
+    if reach is None:
+        return step, 1.0
+    all_rows, most_rows = reach(step)
+    share = min(1.0, LONGEST / max(all_rows, LONGEST))
+    return (step * share, 1.0) if most_rows > LONGEST else (step, share)
 
 
 def _look(objective: Objective, theta: Floats, last: bool) -> ValueGrad:
@@ -85,12 +100,12 @@ def _look(objective: Objective, theta: Floats, last: bool) -> ValueGrad:
 
 
 def _backtrack(
-    objective: Objective, theta: Floats, value: float, grad: Floats, step: Floats
+    objective: Objective, theta: Floats, value: float, grad: Floats, step: Floats, longest: float
 ) -> float:
     """Length of a step that lowers the value enough (Armijo), or zero if there is none."""
     slope, length = float(grad @ step), 1.0
-    while length > 1e-10:  # below this a step no longer changes theta
+    while length > 1e-10 * longest:  # below this a step no longer changes theta
         if objective.value_grad(theta + length * step).value <= value + 1e-4 * length * slope:
             return length
-        length /= 2
+        length = min(length / 2, longest)
     return 0.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from doublelogit.exceptions import TableError
 from doublelogit.extras import needs
-from doublelogit.tables.csv_text import check_names, read_csv
+from doublelogit.tables.csv_text import MISSING, check_names, read_csv
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
@@ -70,7 +70,7 @@ def _read_file(
     try:
         if ending in CSV:
             return read_csv(path, **dialect, text=text, verbatim=verbatim)
-        return READERS[ending](path, text)
+        return READERS[ending](path, text, verbatim)
     except (TableError, ImportError):
         raise
     except Exception as error:  # readers raise what they like: to a user all say the same
@@ -94,11 +94,13 @@ def _ending(path: Path) -> str:
     return ending
 
 
-def _parquet(path: Path, _: Sequence[str]) -> Any:
+def _parquet(path: Path, *_: Sequence[str]) -> Any:
     needs("pyarrow", "Parquet", "parquet")
     import pyarrow.parquet as pq
 
-    return from_arrow(pq.read_table(path, page_checksum_verification=True))
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        check_names(file.schema_arrow.names)
+        return from_arrow(file.read())
 
 
 def from_arrow(table: Any) -> Any:
@@ -112,24 +114,31 @@ def from_arrow(table: Any) -> Any:
         for field, column in zip(table.schema, table.columns, strict=True)
         if t.is_integer(field.type) and column.null_count
     ]
-    nullable = {kind: pd.Int64Dtype() for kind in gaps if not t.is_uint64(kind)}
+    nullable = {k: pd.UInt64Dtype() if t.is_uint64(k) else pd.Int64Dtype() for k in gaps}
     return table.to_pandas(types_mapper=nullable.get)
 
 
-def _excel(path: Path, text: Sequence[str]) -> Any:
+def _excel(path: Path, text: Sequence[str], verbatim: Sequence[str]) -> Any:
+    """A sheet, by the rules of a CSV: what is missing, and what is a text."""
     import pandas as pd
 
     try:
         header = pd.read_excel(path, header=None, nrows=1, dtype=str)
         check_names([str(name).strip() for name in header.iloc[0].dropna()])
-        return pd.read_excel(path, dtype=dict.fromkeys(text, str))
+        named = {name: str(name).strip() for name in pd.read_excel(path, nrows=0).columns}
+        return pd.read_excel(
+            path,
+            dtype={name: str for name, stripped in named.items() if stripped in text},
+            keep_default_na=False,
+            na_values={name: MISSING for name, word in named.items() if word not in verbatim},
+        )
     except ImportError:
         package = "xlrd" if path.suffix.lower() == ".xls" else "openpyxl"
         raise ImportError(f"reading {path.suffix} needs: pip install {package}") from None
 
 
-def _by_pandas(name: str, package: str = "") -> Callable[[Path, Sequence[str]], Any]:
-    def read(path: Path, _: Sequence[str]) -> Any:
+def _by_pandas(name: str, package: str = "") -> Callable[..., Any]:
+    def read(path: Path, *_: Sequence[str]) -> Any:
         import pandas as pd
 
         try:
@@ -141,7 +150,7 @@ def _by_pandas(name: str, package: str = "") -> Callable[[Path, Sequence[str]], 
 
 
 CSV = (".csv", ".tsv", ".txt")
-READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {
+READERS: dict[str, Callable[..., Any]] = {
     ".parquet": _parquet,
     ".xlsx": _excel,
     ".xls": _excel,

@@ -4,6 +4,7 @@ A column is shown part by part, as often as it takes, so that the same rows give
 description whichever door they come through. Formats of dates are skrub's.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.exceptions import TableError
 from doublelogit.extras import needs
 from doublelogit.rows import Extremes, plus
 from doublelogit.selection import quantile_over
@@ -35,7 +37,6 @@ from doublelogit.tables.columns import (
 MOST_LEVELS = 30  # levels of a category that get a coefficient; the others share one
 FEWEST_ROWS = 10  # of a level, to get one
 MOST_TEXTS = 200_000  # different texts beyond which a column is free text, however long it is
-LARGEST = 1e100  # numbers beyond are divided before they are squared
 NUMERIC_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 # Parts of one column as pandas Series, from the beginning whenever it is called.
@@ -173,13 +174,14 @@ class Statistics:
     values: tuple[float, ...]
     mean: float
     scale: float
-    reach: float  # from the smallest to the largest
+    low: float
+    high: float
 
     @classmethod
     def over(cls, stream: Stream, fill: float | None = None) -> "Statistics":
         """Statistics of a stream; mean and scale with missing values at ``fill`` if given."""
         low, high = stream.extent()
-        unit = max(1.0, max(abs(low), abs(high)) / LARGEST)  # squares must stay finite
+        unit = _power_of_two(max(abs(low), abs(high)))  # squares must neither over- nor underflow
         moments, values, n, missing = Moments(0.0, 0.0, 0.0), list[float](), 0, 0
         for x in stream.parts():
             known = x[~np.isnan(x)]
@@ -189,7 +191,17 @@ class Statistics:
         if fill is not None and missing:
             moments += Moments(float(missing), fill / unit, 0.0)
         mean, scale = moments.mean * unit, moments.scale * unit
-        return cls(n, missing, tuple(sorted(values)), mean, scale, high - low)
+        return cls(n, missing, tuple(sorted(values)), mean, scale, low, high)
+
+    @property
+    def reach(self) -> float:
+        """From the smallest to the largest."""
+        return self.high - self.low
+
+
+def _power_of_two(x: float) -> float:
+    """The power of two below a number, by which others are divided without rounding."""
+    return math.ldexp(1.0, math.frexp(x)[1] - 1) if 0 < x < math.inf else 1.0
 
 
 def _add_new(values: list[float], known: Floats) -> None:
@@ -228,6 +240,11 @@ def _number(name: str, parts: Parts, scaled: bool) -> ColumnEncoding:
             return Ignored(name, "it has the same value in every row")
         word = levels_of(_series(found.values))[0]
         return _category(name, Counter({word: found.n - found.missing}), found.missing)
+    if not np.isfinite(found.reach):
+        raise TableError(
+            f"the numbers of {name!r} reach from {found.low:.3g} to {found.high:.3g}, further than "
+            "a number can tell. Mend these cells, or choose another unit."
+        )
     if not scaled:
         return Number(name, fill, 0.0, 1.0, missing)
     if len(found.values) == 2:

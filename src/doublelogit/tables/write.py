@@ -6,7 +6,8 @@ from typing import Any
 from doublelogit.exceptions import TableError
 from doublelogit.files import write_text, written_whole
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes such a cell for a formula
+# A spreadsheet takes a cell that begins so for a formula; full-width signs too, in some languages.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def write_table(frame: Any, path: str | Path) -> None:
