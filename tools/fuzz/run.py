@@ -44,7 +44,7 @@ def run_chunk(
     n: int,
     number: int,
     folder: Path,
-    keep: Path | None,
+    keep: Path | None = None,
     until: float = float("inf"),
 ) -> Tally:
     """Judge some cases of a seed, in this process."""

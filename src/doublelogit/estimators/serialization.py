@@ -64,6 +64,7 @@ def from_state(state: dict[str, Any]) -> Any:
     if state["class"] not in CLASSIFIERS:
         raise ModelFileError(f"there is no classifier {state['class']!r}. Upgrade doublelogit.")
     model = _class_named(state["class"])(**state["params"])
+    model._validate_params()
     for name, value in state["fitted"].items():
         if not FITTED.fullmatch(name) or name in vars(type(model)):
             raise ModelFileError(f"a classifier has no attribute {name!r}.")

@@ -198,8 +198,6 @@ class Plan:
     def __post_init__(self) -> None:
         self._check("measures", list(self.measures), MEASURES)
         self._check("kind", [self.kind], KINDS)
-
-    def __post_init__(self) -> None:
         if self.seed < 0 or not 0 < self.test_size < 1:
             raise ValueError(
                 "seed must be at least 0 and test_size in (0, 1); "
@@ -291,19 +289,17 @@ def load_plan(name: str | Path) -> Plan:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path.name} cannot be read as TOML: {error}.") from None
     try:
-        return _made(
-            Plan,
-            name=content["name"],
-            seed=content["seed"],
-            test_size=content["test_size"],
-            repetitions=content["repetitions"],
-            datasets=_datasets(content),
-            scenarios=_entries(Scenario, content["scenarios"]),
-            methods=_entries(PlanMethod, content["methods"]),
-            quick=_entries(Quick, [content.get("quick", {})])[0],
-            measures=tuple(content.get("measures", ())),
-            kind=content.get("kind", "paper"),
-        )
+        parts = {
+            "datasets": _datasets(content),
+            "scenarios": _entries(Scenario, content["scenarios"]),
+            "methods": _entries(PlanMethod, content["methods"]),
+            "quick": _entries(Quick, [content.get("quick", {})])[0],
+        }
+        needed: dict[str, Any] = {
+            k: content[k] for k in ("name", "seed", "test_size", "repetitions")
+        }
+        chosen: dict[str, Any] = {k: content[k] for k in ("measures", "kind") if k in content}
+        return _made(Plan, needed | parts | chosen)
     except KeyError as error:
         raise ValueError(f"{path.name} must have the entry {error}.") from None
 
@@ -347,14 +343,14 @@ def _entries(kind: Any, tables: Any) -> tuple[Any, ...]:
     for table in tables if isinstance(tables, list) else [tables]:
         if not isinstance(table, dict):
             raise ValueError(f"a {kind.__name__} of the plan must be a table; got {table!r:.100}.")
-        lists_as_tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
-        entries.append(_made(kind, **lists_as_tuples))
+        entries.append(_made(kind, table))
     return tuple(entries)
 
 
-def _made(kind: Any, **given: Any) -> Any:
+def _made(kind: Any, table: dict[str, Any]) -> Any:
     """An entry of a plan, every value of the type that it must have."""
     hints = get_type_hints(kind)
+    given = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
     for name, value in given.items():
         if name in hints and not _fits(value, hints[name]):
             raise ValueError(

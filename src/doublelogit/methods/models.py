@@ -68,7 +68,8 @@ class LogisticModel:
         The metric of all rows is at hand and never less. Where it says too far, the rows of the fit
         are asked: one that has no weight in it must not hold the others back, however far away.
         """
-        reach = float(np.sqrt(max(float(step @ self._metric @ step), 0.0)))
+        with np.errstate(over="ignore"):  # beyond all numbers is too far
+            reach = float(np.sqrt(max(float(step @ self._metric @ step), 0.0)))
         if reach <= LONGEST:
             return Reach(reach, reach)
         moved = rows.sum_rows(partial(_moved, self.terms.embed(step)), weight)
@@ -138,8 +139,9 @@ def accurate(*models: Model) -> bool:
 
 def _moved(step: Floats, X: Matrix, weight: Floats) -> Floats:
     """Squares by which rows are moved: as they are, and those of rows far ahead cut down."""
-    squares = predictor(X, step) ** 2
-    return np.array([weight @ squares, weight @ np.minimum(squares, (2 * LONGEST) ** 2)])
+    with np.errstate(over="ignore"):
+        squares = predictor(X, step) ** 2
+        return np.array([weight @ squares, weight @ np.minimum(squares, (2 * LONGEST) ** 2)])
 
 
 def _gram(terms: Terms, X: Matrix, weight: Floats) -> Floats:

@@ -157,10 +157,11 @@ def strength_gap(problem: Problem, theta: Floats) -> float:
             for i in (0, 1)
         ]
     )
-    noise = form @ inverse_information(problem, theta)
-    difference = theta @ form @ theta - np.trace(noise)
-    variance = 4 * theta @ noise @ form @ theta + 2 * np.trace(noise @ noise)
-    return float(difference / np.sqrt(max(variance, np.finfo(float).tiny)))
+    with np.errstate(over="ignore", invalid="ignore"):  # a gap beyond all numbers is not known
+        noise = form @ inverse_information(problem, theta)
+        difference = theta @ form @ theta - np.trace(noise)
+        variance = 4 * theta @ noise @ form @ theta + 2 * np.trace(noise @ noise)
+        return float(difference / np.sqrt(max(variance, np.finfo(float).tiny)))
 
 
 def variation(problem: Problem, coef: Floats) -> float:
