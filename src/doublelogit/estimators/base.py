@@ -41,7 +41,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fit import PUFit
 from doublelogit.link import LINKS, Link
 from doublelogit.methods import Problem
-from doublelogit.methods.problem import column_extremes_of, nearer_zero, varying_columns
+from doublelogit.methods.problem import column_extremes_of, everywhere, nearer_zero, varying_columns
 from doublelogit.registry import method_of, with_capability
 from doublelogit.rows import Rows, Source
 from doublelogit.tables.encoding import TableEncoding
@@ -215,7 +215,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
     def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         """Terms of both models: the features asked for, but no constant columns."""
         extremes, names = column_extremes_of(rows), self._feature_names
-        check_magnitudes(extremes, names)
+        check_magnitudes(extremes, everywhere(rows, extremes), names)
         varying = varying_columns(extremes)
 
         def chosen(parameter: str, features: Any) -> Terms:

@@ -175,15 +175,19 @@ def check_audited(audited_y: Any, s: Floats, certain: bool = True) -> Floats | N
 LARGEST, SMALLEST = 1e100, 1e-100
 
 
-def check_magnitudes(extremes: Extremes, names: NDArray[Any] | None) -> None:
-    """Refuse a column of numbers so large or so small that their squares are none."""
-    size = np.maximum(np.abs(extremes.low), np.abs(extremes.high))
-    wrong = np.flatnonzero((size > LARGEST) | ((size > 0) & (size < SMALLEST)))
+def check_magnitudes(extremes: Extremes, every: Extremes, names: NDArray[Any] | None) -> None:
+    """Refuse a column of numbers so large or so small that their squares are none.
+
+    Large ones in any row, small ones in those that count.
+    """
+    counted, size = (np.maximum(np.abs(x.low), np.abs(x.high)) for x in (extremes, every))
+    wrong = np.flatnonzero((size > LARGEST) | ((counted > 0) & (counted < SMALLEST)))
     if len(wrong) == 0:
         return
     j = int(wrong[0])
     name = f"column {j}" if names is None else repr(str(names[j]))
     kind = "large" if size[j] > LARGEST else "small"
+    size = size if kind == "large" else counted
     raise ValueError(
         f"features must be numbers between {SMALLEST:g} and {LARGEST:g} in size; those of {name} "
         f"are too {kind}, up to {size[j]:.3g}. Mend the cell, or choose another unit."

@@ -102,16 +102,20 @@ class PosteriorMixture:
         What is uncertain within a component widens intervals but is not averaged: it would draw
         every probability towards one half, as no fit that knows the classes does.
         """
-        return np.asarray(expit(self.outcome_model.predictor(X)) @ self.weight)
+        return self._mean(expit(self.outcome_model.predictor(X)))
+
+    def _mean(self, p: Floats) -> Floats:
+        """Mean over the components; their weights sum to one but for rounding."""
+        return np.asarray(np.minimum(p @ self.weight, 1.0))
 
     def propensity(self, X: Matrix) -> Floats:
         """Mean over the components of e(x)."""
-        return np.asarray(expit(self.propensity_model.predictor(X)) @ self.weight)
+        return self._mean(expit(self.propensity_model.predictor(X)))
 
     def label_proba(self, X: Matrix) -> Floats:
         """Mean over the components of y(x) e(x), which is not the product of the means."""
         a, b = self.outcome_model.predictor(X), self.propensity_model.predictor(X)
-        return np.asarray((expit(a) * expit(b)) @ self.weight)
+        return self._mean(expit(a) * expit(b))
 
     def hidden_proba(self, X: Matrix) -> Floats:
         """P(Y=1, S=0 | x) / P(S=0 | x), each a mean over the components."""

@@ -191,6 +191,24 @@ def column_extremes_of(rows: Rows) -> Extremes:
     return rows.sum_rows(_extremes, rows.weight)
 
 
+def everywhere(rows: Rows, extremes: Extremes) -> Extremes:
+    """Smallest and largest value of every column, with rows that do not count.
+
+    Nothing times a number that has overflowed is not nothing.
+    """
+    if rows.sum_columns(_without_weight, rows.weight) == 0:
+        return extremes
+    return rows.sum_rows(_all_extremes)
+
+
+def _without_weight(weight: Floats) -> int:
+    return int(np.count_nonzero(weight == 0))
+
+
+def _all_extremes(X: Matrix) -> Extremes:
+    return _extremes(X, np.ones(X.shape[0]))
+
+
 def varying_columns(extremes: Extremes) -> Terms:
     """The columns that vary; a constant one is an intercept in disguise."""
     columns = np.flatnonzero(extremes.low < extremes.high)

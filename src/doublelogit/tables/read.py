@@ -70,7 +70,8 @@ def _read_file(
     try:
         if ending in CSV:
             return read_csv(path, **dialect, text=text, verbatim=verbatim)
-        return READERS[ending](path, text, verbatim)
+        with np.errstate(all="ignore"):  # what a damaged file says may overflow, and is checked
+            return READERS[ending](path, text, verbatim)
     except (TableError, ImportError):
         raise
     except Exception as error:  # readers raise what they like: to a user all say the same
