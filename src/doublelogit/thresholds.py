@@ -7,7 +7,8 @@ UNDETERMINED = 0.5  # a 90% credible interval of the prevalence that says next t
 # designs where that covers as it should it is below .15, in the others above (make coverage).
 WEAK_LOGIT_ERROR = 0.25
 BENT_RIDGE = 1.5  # profile interval over Wald interval that shows a ridge which bends
-TORN = 0.5  # weight that depends on how much a misfit of the class may look like bias
+TORN = 0.6  # width of the intervals under each mechanism, as a share of that under all
+WEAK_SIGNAL = 1.0  # standard deviation of the class's predictor below which classes hardly separate
 
 # Class and labelling
 CLEAR_LOG_LIKELIHOOD = 2.0  # a swapped optimum this much worse is no rival

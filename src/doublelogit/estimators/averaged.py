@@ -1,6 +1,7 @@
 """AVERAGED as a scikit-learn classifier."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from doublelogit.fit import PUFit
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.methods import Problem, averaged
 from doublelogit.methods.models import DENSE_LIMIT
-from doublelogit.thresholds import TORN, UNDETERMINED
+from doublelogit.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
 
 
 class AveragedClassifier(AbstractPUClassifier):
@@ -25,8 +26,9 @@ class AveragedClassifier(AbstractPUClassifier):
 
     Labels say little of how many positives are hidden: models with very different prevalences
     fit them alike. Maximum likelihood picks one of these models. This classifier averages all of
-    them, from labelling at random to labelling that depends on the features, each weighted by
-    its evidence. Nothing needs to be tuned. Where the labels settle the question it agrees with
+    them: labelling at random, labelling that follows the class, labelling that depends on the
+    features in its own way, each weighted by its evidence under a prior learned from real tables.
+    Nothing needs to be tuned. Where the labels settle the question it agrees with
     :class:`JointClassifier`; where they do not, its probabilities keep to the middle and its
     credible intervals are wide.
 
@@ -45,9 +47,9 @@ class AveragedClassifier(AbstractPUClassifier):
     intercept_, propensity_intercept_ : ndarray of shape (1,)
         Posterior means of the intercepts.
     evidence_ : structured ndarray
-        The components of the posterior: weight, interval_weight (which leans less towards SCAR),
-        log_evidence, prevalence and its standard deviation, and rho, the prior scale of the
-        labelling's slopes (0 is SCAR). A DataFrame takes it as it is.
+        The components of the posterior: weight, log_evidence, prevalence and its standard
+        deviation, and rho and kappa, the prior scales of labelling (0 is SCAR) and class. A
+        DataFrame takes it as it is.
     model_ : PosteriorMixture
         The posterior, with the coefficients and covariances of each component.
     prevalence_, label_frequency_ : float
@@ -184,12 +186,13 @@ class AveragedClassifier(AbstractPUClassifier):
         model, side = self.model_, self.model_.outcome_model
         columns = {
             "weight": model.weight,
-            "interval_weight": model.interval_weight,
             "log_evidence": model.log_evidence,
             "prevalence": side.share,
             "prevalence_sd": side.share_sd,
             "rho": model.rho,
         }
+        if model.kappa is not None:  # models of version 0.1 have one scale
+            columns["kappa"] = model.kappa
         rows = list(zip(*columns.values(), strict=True))
         return np.array(rows, [(name, float) for name in columns])
 
@@ -221,8 +224,29 @@ class AveragedClassifier(AbstractPUClassifier):
         posterior = result.model
         assert isinstance(posterior, PosteriorMixture)
         low, high = posterior.prevalence_interval(0.9)
-        if posterior.lean > TORN:
-            found.append(findings.undecided_mechanism(low, high))
-        elif high - low > UNDETERMINED:
-            found.append(findings.undetermined_prevalence(low, high))
+        if high - low > UNDETERMINED:
+            found.append(findings.undetermined_prevalence(low, high, _reason(posterior)))
         return found
+
+
+def _reason(posterior: PosteriorMixture, level: float = 0.9) -> str:
+    """Why the interval of the prevalence is wide: mechanism, signal or labels."""
+    low, high = posterior.prevalence_interval(level)
+    at_random = posterior.rho == 0
+    widths = [
+        np.ptp(_only(posterior, part).prevalence_interval(level))
+        for part in (at_random, ~at_random)
+        if posterior.weight[part].sum() > 1 - level
+    ]
+    if len(widths) == 2 and max(widths) < TORN * (high - low):
+        return "mechanism"
+    assert posterior.kappa is not None
+    signal = np.exp(posterior.weight @ np.log(posterior.kappa))
+    return "signal" if signal < WEAK_SIGNAL else "labels"
+
+
+def _only(posterior: PosteriorMixture, part: NDArray[np.bool_]) -> PosteriorMixture:
+    """The posterior without the other components."""
+    weight = posterior.weight * part
+    weight = weight / weight.sum()
+    return replace(posterior, weight=weight, even=weight)

@@ -1,6 +1,7 @@
 """Pictures of a comparison: ranks with critical differences, error and cover against signal."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -104,8 +105,8 @@ def against_signal(rows: pd.DataFrame, order: list[str]) -> Figure:
                 style = "o--" if method == order[0] else "o-"
                 x, line = middles.reindex(wide.index), wide[method]
                 ax.plot(x, line, style, ms=3, color=colour(method, order), label=method)
-        ax.set(xscale="log", ylabel=SCORES[name])
-        ax.set_xlabel("signal: sd of the ORACLE's predictor")
+        ax.set_ylabel(SCORES[name])
+        _signal_axis(ax)
     add_legend(figure, axes[-1], order)
     return figure
 
@@ -121,12 +122,19 @@ def cover_against_signal(found: pd.DataFrame, order: list[str]) -> Figure:
         for method in (m for m in methods if m in wide):
             style = {"color": colour(method, methods), "label": method}
             ax.plot(middles.reindex(wide.index), wide[method], "o-", ms=3, **style)
-        ax.set(xscale="log", xlabel="signal: sd of the ORACLE's predictor", ylim=(0, 1.03))
+        ax.set_ylim(0, 1.03)
+        _signal_axis(ax)
     axes[0].axhline(LEVEL, color="black", lw=0.8, ls=":")
     axes[0].set_ylabel("share of intervals that hold the truth")
     axes[1].set_ylabel("width")
     add_legend(figure, axes[0], methods)
     return figure
+
+
+def _signal_axis(ax: Any) -> None:
+    ax.set(xscale="log", xlabel="signal: sd of the ORACLE's predictor")
+    ax.set_xticks([0.3, 1, 3, 10], ["0.3", "1", "3", "10"])
+    ax.set_xticks([], minor=True)
 
 
 def _binned(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:

@@ -31,7 +31,7 @@ COLOURS = {
     "KNOWN_C": "#555555",
 }
 # for methods that others add
-SPARE = ("#7F3C8D", "#80BA5A", "#994F00", "#A5AA99", "#E68310", "#11A579", "#3969AC", "#F2B701")
+SPARE = ("#7F3C8D", "#80BA5A", "#994F00", "#A5AA99", "#E73F74", "#2F4B7C", "#B8860B", "#00A5B5")
 LABELS = {"accuracy": "accuracy", "approximation_error": "approximation error"}
 STYLE: dict[Any, Any] = {
     "font.size": 8,

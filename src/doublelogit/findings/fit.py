@@ -107,27 +107,23 @@ _ONLY_IF_STRONGER = (
 )
 
 
-def undecided_mechanism(low: float, high: float) -> Finding:
-    """Bias and misfit of the class explain the labels alike."""
-    return Finding(
-        ATTENTION,
-        "identification",
-        "labelling depends on the features, or the class is not quite logistic: these rows do not "
-        f"tell which, and any prevalence from {low:.2f} to {high:.2f} is credible (90%). The "
-        "probabilities take labels as given at random; name `propensity_features` or audit some "
-        "rows (`audited_y`) to learn more.",
-        {"low": low, "high": high},
-    )
+# Why labels may leave the prevalence open, and what would help.
+UNDETERMINED_BY = {
+    "mechanism": "labels at random and labels that depend on the features explain these rows "
+    "alike, but mean different prevalences; name `propensity_features`",
+    "signal": "the classes hardly separate by these features; find features that tell more",
+    "labels": "there are few labels for so many features; name fewer `outcome_features`",
+}
 
 
-def undetermined_prevalence(low: float, high: float) -> Finding:
+def undetermined_prevalence(low: float, high: float, reason: str) -> Finding:
     """The labels leave the prevalence open."""
     return Finding(
         ATTENTION,
         "identification",
         f"the labels hardly determine the prevalence: anything from {low:.2f} to {high:.2f} is "
-        "credible (90%). The probabilities keep to the middle of that; audit some rows "
-        "(`audited_y`) to learn more.",
+        f"credible (90%), because {UNDETERMINED_BY[reason]}, or audit some rows (`audited_y`). The "
+        "probabilities keep to the middle of that.",
         {"low": low, "high": high},
     )
 

@@ -55,11 +55,13 @@ class PosteriorSide:
 
 @dataclass(frozen=True)
 class PosteriorMixture:
-    """Components of a posterior: weights, prior scales of the labelling's slopes, both models.
+    """Components of a posterior: weights, prior scales of the two predictors, both models.
 
-    ``mean_s`` is the labelled share, which ties label frequencies to prevalences; ``even`` are
-    weights that do not lean towards labels at random; ``symmetric`` says that nothing but an
-    assumption tells class and labelling apart, so that the swapped mixture is as possible.
+    ``mean_s`` is the labelled share, which ties label frequencies to prevalences; ``rho`` and
+    ``kappa`` are prior scales of labelling (0: at random) and class; ``symmetric`` says that
+    nothing but an assumption tells class and labelling apart, so that the swapped mixture is as
+    possible. ``even`` are the weights but in models of version 0.1, whose weights lean towards
+    labels at random: there it has those without the lean.
     """
 
     mean_s: float
@@ -71,22 +73,14 @@ class PosteriorMixture:
     propensity_model: PosteriorSide
     symmetric: bool = False
     false_label_rate: float = 0.0
+    kappa: Floats | None = None
 
     of_unlabelled: ClassVar[bool] = False
 
     @property
     def interval_weight(self) -> Floats:
-        """Weights of intervals: half with the lean towards labels at random, half without.
-
-        The lean is a bet that pays in predictions, whose error is small where it is right. An
-        interval must also show what follows if it is wrong.
-        """
+        """Weights of intervals: in models of version 0.1, half with their lean, half without."""
         return (self.weight + self.even) / 2
-
-    @property
-    def lean(self) -> float:
-        """Weight that labels at random have only because the prior leans towards them."""
-        return float((self.weight - self.even)[self.rho == 0].sum())
 
     def coefficients(self) -> Coefficients:
         return Coefficients(
@@ -173,7 +167,8 @@ def quantile(weight: Floats, mean: Floats, sd: Floats, q: float) -> Floats:
     sd = np.maximum(sd, np.finfo(float).tiny)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        below = ndtr((middle[:, None] - mean) / sd) @ weight < q
+        with np.errstate(over="ignore"):  # a coefficient that is zero for certain
+            below = ndtr((middle[:, None] - mean) / sd) @ weight < q
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray((low + high) / 2)
 

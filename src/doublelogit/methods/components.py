@@ -14,15 +14,16 @@ from doublelogit.methods.problem import Problem
 
 
 def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:
-    """The components that matter to predictions or to intervals, as a mixture of normals."""
-    log_mass, lean, rho = np.array(
-        [(c.log_mass, c.posterior.log_odds, c.posterior.rho) for c in components]
+    """The components that matter, as a mixture of normals."""
+    log_mass, rho, kappa = np.array(
+        [(c.log_mass, c.posterior.rho, c.posterior.kappa) for c in components]
     ).T
-    shares = softmax([log_mass, log_mass - lean], axis=1)
-    kept = np.flatnonzero((shares >= LIGHT * shares.max(axis=1, keepdims=True)).any(axis=0))
-    weight, even = shares[:, kept] / shares[:, kept].sum(axis=1, keepdims=True)
+    share = softmax(log_mass)
+    kept = np.flatnonzero(share >= LIGHT * share.max())
+    weight = share[kept] / share[kept].sum()
     sides = _sides([components[i] for i in kept])
-    return PosteriorMixture(mean_s, weight, even, rho[kept], log_mass[kept], *sides, symmetric)
+    about = (weight, weight, rho[kept], log_mass[kept])
+    return PosteriorMixture(mean_s, *about, *sides, symmetric, kappa=kappa[kept])
 
 
 def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
@@ -66,7 +67,8 @@ def _share(problem: Problem, coef: Floats, covariance: Floats) -> tuple[float, f
     total, squares, slope = rows.sum_rows(partial(_moments, problem.link, coef), rows.weight)
     mean, slope = total / n, slope / n
     among_rows = max(squares / n - mean**2, 0.0)  # a constant leaves a rounding error of zero
-    return mean, float(np.sqrt(slope @ covariance @ slope + among_rows / n))
+    of_coefficients = max(float(slope @ covariance @ slope), 0.0)  # likewise
+    return mean, float(np.sqrt(of_coefficients + among_rows / n))
 
 
 def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[float, float, Floats]:

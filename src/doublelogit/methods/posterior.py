@@ -7,9 +7,9 @@ features and intercepts at their means,
     beta_j  = u_j / sd_j   beta_0  = u_0 - mean'beta
     gamma_j = v_j / sd_j   gamma_0 = v_0 - mean'gamma
 
-so that one prior, u_j ~ N(0, 1) and v_j ~ N(0, rho^2), suits all units, and X is neither centred
-nor copied for it. v_0 is given; u_0 ~ N(0, 10^2) keeps a sample that could be all positive, which
-leaves u_0 free to run to infinity, from having all the evidence.
+so that one prior of u_j and v_j suits all units, and X is neither centred nor copied for it. v_0 is
+given; u_0 ~ N(0, 10^2) keeps a sample that could be all positive, which leaves u_0 free to run to
+infinity, from having all the evidence.
 """
 
 from dataclasses import dataclass
@@ -134,26 +134,27 @@ class Mode:
 class SlicedPosterior:
     """The posterior under one prior, to be sliced along the propensity's intercept.
 
-    ``log_odds`` are those of this prior against others.
+    ``to_theta`` takes the coordinates u, and that intercept last, to theta; ``precision`` is the
+    prior's, of u. ``rho`` and ``kappa`` are prior scales of the two predictors, of labelling (0:
+    labels at random) and class; ``log_odds`` are those of this prior against others.
     """
 
     problem: Problem
     to_theta: Floats
+    precision: Floats
     rho: float
+    kappa: float
     log_odds: float = 0.0
 
     def at(self, intercept: float) -> Slice:
         """The slice at an intercept of the propensity, taken at the features' means."""
         offset = self.to_theta[:, -1] * intercept
-        likelihood, matrix = self.problem.likelihood, self.to_theta[:, :-1]
-        return Slice(likelihood, matrix, offset, self._precision[:-1])
+        return Slice(self.problem.likelihood, self.to_theta[:, :-1], offset, self.precision)
 
-    @cached_property
-    def _precision(self) -> Floats:
-        beta = np.ones(self.problem.outcome.size)
-        gamma = np.full(self.problem.propensity.size, self.rho)
-        beta[-1], gamma[-1] = INTERCEPT, np.inf
-        return np.concatenate([beta, gamma]) ** -2.0
+    @property
+    def free(self) -> bool:
+        """Whether labelling has slopes of its own."""
+        return self.rho > 0 and self.to_theta.shape[0] == self.to_theta.shape[1]
 
 
 def standardising(problem: Problem) -> Floats:

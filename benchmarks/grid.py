@@ -1,0 +1,146 @@
+"""Whether AVERAGED's intervals cover where its model is right: 84 designs named beforehand.
+
+    python benchmarks/grid.py [samples] [profile samples]
+
+X ~ N(0, I_p), half of the features matter, with equal slopes of a norm; labels are given at random,
+follow the class (gamma = beta) or lean on the other features (gamma of norm .6 |beta|). Of all
+combinations 24 of each mechanism are chosen by the sha256 of their names, and twelve larger ones
+(n = 10,000 or p = 60) likewise. Cover, width and score (Winkler) of 90% intervals of the share of
+positives in the sample, beside the interval from the labelled share to 1 and, on the first samples,
+that of the profile likelihood of JOINT, go to benchmarks/results/grid.csv, cell by cell.
+"""
+
+import hashlib
+import sys
+import warnings
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy.optimize import brentq
+from shared import chance, measured
+from threadpoolctl import threadpool_limits
+
+from doublelogit import AveragedClassifier, JointClassifier, infer
+
+RESULT = Path(__file__).parent / "results" / "grid.csv"
+LEVEL = 0.9
+MECHANISMS = ("random", "follows", "disjoint")
+NORMS, SHARES, FREQUENCIES = (0.3, 0.5, 1.0, 2.0, 4.0), (0.1, 0.3, 0.7), (0.2, 0.5, 0.8)
+
+
+class Design(NamedTuple):
+    """One cell of the grid."""
+
+    mechanism: str
+    norm: float
+    p: int
+    share: float
+    frequency: float
+    n: int
+
+    @property
+    def name(self) -> str:
+        return "/".join(map(str, self))
+
+    @property
+    def order(self) -> str:
+        return hashlib.sha256(self.name.encode()).hexdigest()
+
+
+def designs() -> list[Design]:
+    """The 72 designs, 24 of each mechanism, and the twelve larger ones."""
+    common = (NORMS, (3, 10, 30), SHARES, FREQUENCIES, (500, 2000))
+    usual = [
+        sorted((Design(m, *cell) for cell in product(*common)), key=_order) for m in MECHANISMS
+    ]
+    sizes = ((10, 10_000), (60, 2000))
+    large = [
+        Design(m, norm, p, share, frequency, n)
+        for m, norm, (p, n), share, frequency in product(
+            MECHANISMS, NORMS, sizes, SHARES, FREQUENCIES
+        )
+    ]
+    return [d for part in usual for d in part[:24]] + sorted(large, key=_order)[:12]
+
+
+def _order(design: Design) -> str:
+    return design.order
+
+
+@cache
+def coefficients(design: Design) -> tuple[np.ndarray, float, np.ndarray, float]:
+    """Slopes and intercepts that give the share and the label frequency."""
+    half = -(-design.p // 2)
+    beta, gamma = np.zeros(design.p), np.zeros(design.p)
+    beta[:half] = design.norm / np.sqrt(half)
+    if design.mechanism == "follows":
+        gamma = beta
+    elif design.mechanism == "disjoint":
+        gamma[half:] = 0.6 * design.norm / np.sqrt(design.p - half)
+    X = np.random.default_rng(0).normal(size=(100_000, design.p))
+    b = brentq(lambda t: chance(X @ beta + t).mean() - design.share, -40, 40)
+    y = chance(X @ beta + b)
+    g = brentq(lambda t: y @ chance(X @ gamma + t) / y.sum() - design.frequency, -40, 40)
+    return beta, b, gamma, g
+
+
+def sample(design: Design, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, classes and labels; a sample with fewer than three labels is drawn again."""
+    beta, b, gamma, g = coefficients(design)
+    rng = np.random.default_rng([seed, int(design.order[:8], 16)])
+    while True:
+        X = rng.normal(size=(design.n, design.p))
+        y = rng.random(design.n) < chance(X @ beta + b)
+        s = y & (rng.random(design.n) < chance(X @ gamma + g))
+        if s.sum() >= 3:
+            return X, y, s.astype(int)
+
+
+def run(design: Design, samples: int, profiled: int) -> list[dict]:
+    """Intervals of all samples of a design."""
+    lines = []
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(samples):
+            X, y, s = sample(design, seed)
+            model = AveragedClassifier().fit(X, s)
+            warned = any(f.topic == "identification" for f in model.findings_)
+            found = {"AVERAGED": model.prevalence_interval(LEVEL), "trivial": (s.mean(), 1.0)}
+            if seed < profiled:
+                ends = infer(JointClassifier().fit(X, s), X, s)
+                ends = ends.prevalence(method="profile", level=LEVEL)
+                found["profile"] = (ends.low, ends.high)
+            for method, interval in found.items():
+                about = {**design._asdict(), "seed": seed, "method": method, "warned": warned}
+                lines.append(about | measured(interval, y.mean(), LEVEL))
+    return lines
+
+
+def main(samples: int = 20, profiled: int = 0) -> None:
+    jobs = (delayed(run)(design, samples, profiled) for design in designs())
+    lines = [line for part in Parallel(n_jobs=-1)(jobs) for line in part]
+    keys = [*Design._fields, "method"]
+    table = (
+        pd.DataFrame(lines)
+        .groupby(keys)
+        .agg(
+            samples=("seed", "size"),
+            covers=("covers", "mean"),
+            width=("width", "mean"),
+            score=("score", "mean"),
+            warned=("warned", "mean"),
+        )
+    )
+    table.round(4).to_csv(RESULT)
+    table = table.reset_index()
+    for by in ("mechanism", "norm"):
+        print(table.groupby(["method", by])[["covers", "width", "score", "warned"]].mean().round(3))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
