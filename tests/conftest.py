@@ -56,6 +56,14 @@ def sample(double_logistic_sample):
     return double_logistic_sample()
 
 
+@pytest.fixture(scope="module")
+def one_signal():
+    """AVERAGED with one scale of slopes, where how it averages is not what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("doublelogit.methods.prior.NODES", (0.75,))
+        yield
+
+
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Several blocks, pieces and files in a sample that takes no time."""

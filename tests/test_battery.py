@@ -23,6 +23,8 @@ from doublelogit.labelling import (
     opposed,
 )
 
+pytestmark = pytest.mark.usefixtures("one_signal")
+
 HALF = make_half(6000, random_state=0)
 X, Y = HALF.data, HALF.target
 

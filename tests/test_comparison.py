@@ -19,7 +19,10 @@ from doublelogit.experiments.comparison import (
 from doublelogit.experiments.comparison_figures import comparison_figures, joined
 from doublelogit.experiments.measures import MEASURES, Judged, measured
 
-pytestmark = pytest.mark.xdist_group("comparison")  # they share one run of a plan
+pytestmark = [
+    pytest.mark.xdist_group("comparison"),  # they share one run of a plan
+    pytest.mark.usefixtures("one_signal"),
+]
 
 PLAN = """
 name = "three tables"

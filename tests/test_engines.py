@@ -36,7 +36,7 @@ from doublelogit import (
 from doublelogit.engines.memory import memory_rows
 from doublelogit.rows import quantile
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
+pytestmark = pytest.mark.usefixtures("small_blocks", "one_signal")
 FEATURES = ["a", "b", "c"]
 APART = {"outcome_features": ["a", "b"], "propensity_features": ["c"]}
 METHODS = {

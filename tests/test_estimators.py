@@ -30,6 +30,8 @@ from doublelogit import (
     TwoModelsSimpleClassifier,
 )
 
+pytestmark = pytest.mark.usefixtures("one_signal")
+
 
 @pytest.mark.filterwarnings("ignore::doublelogit.LabelOrderWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -6,6 +6,8 @@ import pytest
 from doublelogit import AveragedClassifier, JointClassifier, Roles, infer, scan_parquet
 from doublelogit.engines.parquet import Blocks
 
+pytestmark = pytest.mark.usefixtures("one_signal")
+
 FEATURES = ["a", "b", "c"]
 APART = {"outcome_features": ["a", "b"], "propensity_features": ["c"]}
 

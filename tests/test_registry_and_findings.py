@@ -20,6 +20,8 @@ from doublelogit.fit import Orientation
 from doublelogit.registry import METHODS, method_of
 from doublelogit.wording import OPTIONS, as_options, as_parameters
 
+pytestmark = pytest.mark.usefixtures("one_signal")
+
 SOURCE = Path(doublelogit.__file__).parent
 
 
