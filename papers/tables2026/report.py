@@ -22,6 +22,7 @@ from doublelogit.experiments.comparison import (
     by_family,
     comparison_tables,
     described,
+    intervals,
     over_families,
 )
 from doublelogit.experiments.run import current
@@ -100,10 +101,33 @@ def successors(test: pd.DataFrame, learn: pd.DataFrame) -> str:
         for name, part in parts.items():
             part = part[part["mechanism"].isin(mechanisms)]
             if len(part):
-                means = over_families(part.assign(all=0), "balanced_accuracy", ["all"]).loc[0]
+                means = _means(part, "balanced_accuracy")
                 lines.append({"block": block, "where": name, **means.round(3)})
         lines.append({"block": block, "where": "0.1.0, first run", **first})
     return markdown_table(pd.DataFrame(lines).fillna(""))
+
+
+def editions(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
+    """The first edition of AVERAGED beside the second on the same draws."""
+    first = pd.read_parquet(folder / "first_edition.parquet").assign(method="0.1.0")
+    second = rows[(rows["method"] == "AVERAGED") & (rows["mode"] == "test")]
+    second = second[second["repetition"] == 0].assign(method="second edition")
+    both = described(pd.concat([first, second]), plan, "test")
+    lines = []
+    for where in ("all", *STRENGTHS):
+        part = both if where == "all" else both[both["strength"] == where]
+        columns = {SCORES[name]: _means(part, name) for name in SCORES}
+        found = intervals(part)
+        columns |= {name: _means(found, name) for name in ("covered", "width", "winkler")}
+        lines.append(
+            pd.DataFrame(columns).rename_axis("edition").reset_index().assign(signal=where)
+        )
+    table = pd.concat(lines)
+    return markdown_table(table[["signal", *table.columns.drop("signal")]].round(3))
+
+
+def _means(rows: pd.DataFrame, score: str) -> pd.Series:
+    return over_families(rows.assign(all=0), score, ["all"]).loc[0]
 
 
 def sizes(rows: pd.DataFrame) -> pd.DataFrame:
@@ -134,7 +158,7 @@ def best_of(rows: pd.DataFrame) -> str:
         part = rows if where == "all" else rows[rows["strength"] == where]
         line = {"signal": where}
         for score, name in SCORES.items():
-            means = over_families(part.assign(all=0), score, ["all"]).loc[0].drop("ORACLE")
+            means = _means(part, score).drop("ORACLE")
             best = means.idxmax() if score in MORE_IS_BETTER else means.idxmin()
             line[name] = f"{best} {means[best]:.3f}"
         lines.append(line)
@@ -150,6 +174,7 @@ def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
     parts = {
         "corpus": f"{len(corpus)} tables of {corpus['family'].nunique()} families",
         "sizes": markdown_table(sizes(rows)),
+        "editions": editions(rows, plan, folder),
         "best": best_of(test),
         "losses": markdown_table(losses(test, "AVERAGED").head(15).round(3)),
         "paired_error": against(test, "AVERAGED", ERROR),
