@@ -104,7 +104,7 @@ def successors(test: pd.DataFrame, learn: pd.DataFrame) -> str:
                 means = _means(part, "balanced_accuracy")
                 lines.append({"block": block, "where": name, **means.round(3)})
         lines.append({"block": block, "where": "0.1.0, first run", **first})
-    return markdown_table(pd.DataFrame(lines).fillna(""))
+    return markdown_table(_blank(pd.DataFrame(lines)))
 
 
 def editions(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
@@ -123,7 +123,12 @@ def editions(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
             pd.DataFrame(columns).rename_axis("edition").reset_index().assign(signal=where)
         )
     table = pd.concat(lines)
-    return markdown_table(table[["signal", *table.columns.drop("signal")]].round(3))
+    return markdown_table(_blank(table[["signal", *table.columns.drop("signal")]].round(3)))
+
+
+def _blank(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with nothing where it has no value."""
+    return table.astype(object).where(table.notna(), "")
 
 
 def _means(rows: pd.DataFrame, score: str) -> pd.Series:
@@ -181,7 +186,7 @@ def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
         "paired_brier": against(test, "AVERAGED", "brier"),
         "paired_prevalence": against(test, "AVERAGED", "prevalence_error"),
         "successors": successors(test, described(rows, plan, "learn")),
-        "natural": markdown_table(pd.read_csv(folder / "natural.csv").fillna("")),
+        "natural": markdown_table(_blank(pd.read_csv(folder / "natural.csv"))),
     }
     parts |= {name: tables.get(name, "") for name in NAMES}
     text = (folder / "REPORT.template.md").read_text()
