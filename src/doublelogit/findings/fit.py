@@ -112,7 +112,7 @@ UNDETERMINED_BY = {
     "mechanism": "labels at random and labels that depend on the features explain these rows "
     "alike, but mean different prevalences; name `propensity_features`",
     "signal": "the classes hardly separate by these features; find features that tell more",
-    "labels": "there are few labels for so many features; name fewer `outcome_features`",
+    "labels": "the labels are few for these features; name fewer `outcome_features`",
 }
 
 
