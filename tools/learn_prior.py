@@ -1,6 +1,6 @@
 """Learn the prior of AVERAGED from the learn half of the corpus, and draw its fit.
 
-    python tools/learn_prior.py PICTURE
+    python -m tools.learn_prior PICTURE
 
 Prints the constants of ``methods/prior.py``: how the ORACLE's signal, the standard deviation of
 x'beta, grows with the number of features, and how prevalences are spread. Every family counts
@@ -17,6 +17,7 @@ from scipy import stats
 
 from doublelogit.datasets import corpus_table
 from doublelogit.experiments.figures import STYLE
+from doublelogit.methods.prior import UNLIKE
 
 
 class Learned(NamedTuple):
@@ -68,7 +69,7 @@ def picture(table: Any, found: Learned) -> Figure:
         bins = np.linspace(0, 1, 21)
         right.hist(table["prevalence"], bins, weights=table["weight"], density=True, **style)
         right.plot(share, stats.beta.pdf(share, *found.prevalence), color="#D55E00")
-        mixed = 0.5 + 0.5 * stats.beta.pdf(share, *found.prevalence)
+        mixed = UNLIKE + (1 - UNLIKE) * stats.beta.pdf(share, *found.prevalence)
         right.plot(share, mixed, "--", color="#D55E00")
         right.set(xlabel="prevalence", yticks=[])
         right.set_title("learned (line), as it is used (dashed)", fontsize=8)
