@@ -111,6 +111,11 @@ class Terms:
         mine, theirs = (everything if t.columns is None else t.columns for t in (self, other))
         return np.array_equal(mine, theirs)
 
+    def without(self, others: Ints) -> "Terms":
+        """The terms that are not among these columns."""
+        mine = np.arange(self.n_features) if self.columns is None else self.columns
+        return Terms(self.n_features, np.setdiff1d(mine, others))
+
     def embed(self, theta: Floats) -> Floats:
         """Full-length coefficients, zero where the model has no term."""
         if self.columns is None:

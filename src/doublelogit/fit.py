@@ -12,8 +12,9 @@ class Orientation:
 
     Parameters
     ----------
-    rule : {"features", "audit", "prevalence", "false labels", "penalty", "norm", "likeness"}
-        What decided.
+    rule : str
+        What decided: "features", "audit", "prevalence", "false labels", "penalty", "curves",
+        "norm" or "likeness".
     gap : float
         How clearly: how much worse the swapped solution fits in log-likelihood (inf if it is no
         optimum of its own), or by how many standard errors the outcome model is the stronger.

@@ -146,6 +146,13 @@ RIVALS = {method.name: method for method in _RIVALS}
 CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_RIVALS)}
 DEFAULT_METHOD = "joint"
 
+# What models the class in a table; labelling stays logistic in the plain columns.
+LINEAR, SPLINE = "linear", "spline"
+LEARNERS = {
+    LINEAR: "straight lines: logistic in the columns",
+    SPLINE: "smooth curves of the numbers, added up",
+}
+
 # The default under labelling at random: a constant propensity. Reports and comparisons show it
 # beside the others; it is not a choice of its own.
 SCAR = Method(

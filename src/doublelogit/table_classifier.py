@@ -12,10 +12,16 @@ from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import versions
 from doublelogit.findings import Finding
 from doublelogit.inference import Inference
-from doublelogit.registry import DEFAULT_METHOD
+from doublelogit.registry import DEFAULT_METHOD, LINEAR
 from doublelogit.report import Report
 from doublelogit.report.ranking import cut_list, rank_hidden
-from doublelogit.table_model import KIND, FittedTable, fit_table, known_method
+from doublelogit.table_model import (
+    KIND,
+    FittedTable,
+    fit_table,
+    known_learner,
+    known_method,
+)
 from doublelogit.table_rows import FrameRows, ScanRows, rows_of
 from doublelogit.tables import Roles, Table, TableEncoding
 
@@ -35,6 +41,9 @@ class TableClassifier(BaseEstimator):
         One of the names of ``doublelogit.registry.METHODS``.
     parameters : mapping, default=None
         Parameters of the method's classifier, such as ``{"C": 0.1}``.
+    learner : {"linear", "spline"}, default="linear"
+        What models the class. linear: logistic in the columns. spline: smooth curves of the
+        numeric columns, added up and shrunk towards straight lines.
 
     Attributes
     ----------
@@ -64,10 +73,12 @@ class TableClassifier(BaseEstimator):
         roles: Roles | str,
         method: str = DEFAULT_METHOD,
         parameters: Mapping[str, Any] | None = None,
+        learner: str = LINEAR,
     ) -> None:
         self.roles = roles
         self.method = method
         self.parameters = parameters
+        self.learner = learner
 
     def fit(self, table: Any, y: Any = None) -> Self:
         """Fit the method to a table.
@@ -84,8 +95,8 @@ class TableClassifier(BaseEstimator):
         -------
         self : TableClassifier
         """
-        method = known_method(self.method)
-        self.fitted_ = fit_table(self._rows(table), method, self.parameters)
+        method, learner = known_method(self.method), known_learner(self.learner)
+        self.fitted_ = fit_table(self._rows(table), method, self.parameters, learner)
         return self
 
     def _rows(self, table: Any) -> Table | ParquetScan:
@@ -211,6 +222,6 @@ class TableClassifier(BaseEstimator):
     @classmethod
     def from_fitted(cls, fitted: FittedTable) -> "TableClassifier":
         """The classifier of a table that was fitted before."""
-        model = cls(fitted.roles, fitted.method)
+        model = cls(fitted.roles, fitted.method, learner=fitted.learner)
         model.fitted_ = fitted
         return model

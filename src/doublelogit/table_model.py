@@ -15,8 +15,9 @@ from doublelogit.exceptions import TableError
 from doublelogit.findings import Finding
 from doublelogit.fitted import FittedModel
 from doublelogit.inference import Inference, infer
-from doublelogit.registry import METHODS, Method, with_capability
+from doublelogit.registry import LEARNERS, LINEAR, METHODS, SPLINE, Method, with_capability
 from doublelogit.tables import Roles, Table, TableEncoder, TableEncoding
+from doublelogit.tables.expansion import Parts, frame_parts
 from doublelogit.thresholds import LARGE_SAMPLE
 
 KIND = "table model"
@@ -46,13 +47,14 @@ class Probabilities:
 class FittedTable:
     """A classifier fitted to a table, with the encoding of its columns.
 
-    ``roles`` say what the columns are for; ``method`` is a name of the registry.
+    ``roles`` say what the columns are for; ``method`` and ``learner`` are names of the registry.
     """
 
     roles: Roles
     method: str
     encoding: TableEncoding
     classifier: Any
+    learner: str = LINEAR
 
     @property
     def model(self) -> FittedModel:
@@ -83,6 +85,7 @@ class FittedTable:
         return {
             "roles": asdict(self.roles),
             "method": self.method,
+            "learner": self.learner,
             "columns": self.encoding.to_dict(),
             "classifier": state_of(self.classifier),
         }
@@ -94,35 +97,47 @@ class FittedTable:
         classifier = from_state(state["classifier"])
         if len(encoding.names) != classifier.n_features_in_:
             raise ValueError("columns and coefficients are not of one model")
-        return cls(Roles(**state["roles"]), state["method"], encoding, classifier)
+        learner = state.get("learner", LINEAR)  # files of earlier releases know no other
+        return cls(Roles(**state["roles"]), state["method"], encoding, classifier, learner)
 
 
 def fit_table(
-    rows: Table | ParquetScan, method: Method, parameters: Mapping[str, Any] | None = None
+    rows: Table | ParquetScan,
+    method: Method,
+    parameters: Mapping[str, Any] | None = None,
+    learner: str = LINEAR,
 ) -> FittedTable:
     """Fit a method to the rows of a table, or to those of a scan."""
     if isinstance(rows, ParquetScan):
-        return _fit_scan(rows, method, parameters or {})
-    encoding = encode_columns(rows)
+        return _fit_scan(rows, method, parameters or {}, learner)
+    encoding = encode_columns(rows, learner)
     large = len(rows) > LARGE_SAMPLE
     classifier = make_classifier(method, rows.roles, encoding, parameters, large=large)
     fit_rows(classifier, rows.encoded(encoding), rows)
-    return FittedTable(rows.roles, method.name, encoding, classifier)
+    return FittedTable(rows.roles, method.name, encoding, classifier, learner)
 
 
-def _fit_scan(scan: ParquetScan, method: Method, parameters: Mapping[str, Any]) -> FittedTable:
-    encoding = scan.learned_encoding(scaled=True)
+def _fit_scan(
+    scan: ParquetScan, method: Method, parameters: Mapping[str, Any], learner: str
+) -> FittedTable:
+    encoding = expanded(scan.learned_encoding(scaled=True), scan.parts, learner)
     assert scan.roles is not None
     roles = replace(scan.roles, positive=scan.coding.positive)
     large = scan.n_rows > LARGE_SAMPLE
     classifier = make_classifier(method, roles, encoding, parameters, large=large)
     classifier.fit(scan.encoded_by(encoding))
-    return FittedTable(roles, method.name, encoding, classifier)
+    return FittedTable(roles, method.name, encoding, classifier, learner)
 
 
-def encode_columns(table: Table) -> TableEncoding:
-    """Learn how the columns of a table become features."""
-    return TableEncoder(table.roles.categorical).fit(table.features).encoding_
+def encode_columns(table: Table, learner: str = LINEAR) -> TableEncoding:
+    """Learn how the columns of a table become the features that a learner needs."""
+    encoding = TableEncoder(table.roles.categorical).fit(table.features).encoding_
+    return expanded(encoding, frame_parts(table.features), learner)
+
+
+def expanded(encoding: TableEncoding, parts: Parts, learner: str) -> TableEncoding:
+    """An encoding with what a learner needs beyond plain features."""
+    return encoding.with_curves(parts) if learner == SPLINE else encoding
 
 
 def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> Any:
@@ -146,6 +161,13 @@ def known_method(name: str) -> Method:
     return METHODS[name]
 
 
+def known_learner(name: str) -> str:
+    """A learner of the registry by its name."""
+    if name not in LEARNERS:
+        raise TableError(f"`learner` must be one of {', '.join(LEARNERS)}; got {name!r}.")
+    return name
+
+
 def make_classifier(
     method: Method,
     roles: Roles,
@@ -156,8 +178,12 @@ def make_classifier(
 ) -> Any:
     """The classifier of a method, which may use the features that the named columns became."""
     settings = dict(method.settings) | (dict(method.large_settings) if large else {})
-    for name in ("outcome_features", "propensity_features"):
+    # the class may bend; labelling is logistic in the plain columns
+    own = {"outcome_features": encoding, "propensity_features": encoding.plain}
+    for name, features in own.items():
         columns = vars(roles)[name]
+        if columns is None and features.names != encoding.names and method.has_propensity:
+            settings.setdefault(name, list(features.names))
         if columns is None or name in settings:
             continue
         if not method.has_propensity:
@@ -165,8 +191,11 @@ def make_classifier(
                 f"the method {method.name} has one set of features for all; `{name}` needs one of "
                 f"{', '.join(with_capability('has_propensity'))}."
             )
-        settings[name] = encoding.features_of(columns, name)
-    return _class_of(method)(**(settings | dict(parameters or {})))
+        settings[name] = features.features_of(columns, name)
+    classifier = _class_of(method)
+    if "smooth_features" in classifier._get_param_names() and encoding.curves:
+        settings["smooth_features"] = list(encoding.curves)
+    return classifier(**(settings | dict(parameters or {})))
 
 
 def _class_of(method: Method) -> Any:

@@ -17,6 +17,7 @@ def fit(
     common: Common,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
+    learner: options.Learner = options.STRAIGHT,
 ) -> None:
     """Fit a model to a table and save it."""
     from doublelogit import TableClassifier
@@ -26,7 +27,7 @@ def fit(
     with progress(common.json, ("fitting", "writing")) as step:
         rows = common.table(table)
         step("fitting", 0.0)
-        model = TableClassifier(rows.roles, method).fit(rows)
+        model = TableClassifier(rows.roles, method, learner=learner).fit(rows)
         share = float(model.predict(rows)["positive"].mean())
         step("writing", 0.0)
         model.save(path)
@@ -36,6 +37,7 @@ def fit(
             {
                 "model": str(path),
                 "method": method,
+                "learner": model.learner,
                 "rows": len(rows),
                 "labelled": labelled,
                 "positive": share,

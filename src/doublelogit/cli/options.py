@@ -13,12 +13,18 @@ import typer
 
 from doublelogit.cli.errors import guarded
 from doublelogit.files import check_apart
-from doublelogit.registry import DEFAULT_METHOD, METHODS
+from doublelogit.registry import DEFAULT_METHOD, LEARNERS, LINEAR, METHODS
 
 
 def _method(value: str) -> str:
     if value not in METHODS:
         raise typer.BadParameter(f"{value!r} is not one of {', '.join(METHODS)}.")
+    return value
+
+
+def _learner(value: str) -> str:
+    if value not in LEARNERS:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(LEARNERS)}.")
     return value
 
 
@@ -65,6 +71,12 @@ ShowIds = Annotated[
 ]
 Method = Annotated[
     str, typer.Option("--method", callback=_method, help=f"One of {', '.join(METHODS)}.")
+]
+Learner = Annotated[
+    str,
+    typer.Option(
+        "--learner", callback=_learner, help=f"What models the class: {', '.join(LEARNERS)}."
+    ),
 ]
 InferredMethod = Annotated[
     str,
@@ -248,3 +260,4 @@ def asked() -> str:
 
 
 DEFAULT = DEFAULT_METHOD
+STRAIGHT = LINEAR

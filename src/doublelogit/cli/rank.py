@@ -27,6 +27,7 @@ def rank(
     ] = None,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
+    learner: options.Learner = options.STRAIGHT,
     top: Annotated[int | None, typer.Option(min=1, help="Rows of the list.")] = None,
     budget: Annotated[float | None, typer.Option(min=0.0, help="Money for checks.")] = None,
     check_cost: Cost = None,
@@ -40,7 +41,7 @@ def rank(
     from doublelogit.tables.write import write_table
 
     with progress(common.json, ("fitting", "ranking")) as step:
-        fitted, rows = _fitted(table, common, model, method, step)
+        fitted, rows = _fitted(table, common, model, (method, learner), step)
         step("ranking", 0.0)
         with recorded() as issues:
             found = fitted.rank(
@@ -73,7 +74,7 @@ def _check(
 
 
 def _fitted(
-    path: Path, common: Common, model: Path | None, method: str, step: Any
+    path: Path, common: Common, model: Path | None, asked: tuple[str, str], step: Any
 ) -> tuple[Any, Any]:
     """A model, loaded or fitted, and the rows to rank."""
     from doublelogit import TableClassifier
@@ -84,7 +85,8 @@ def _fitted(
         return fitted, common.frame(path, fitted.roles_)
     rows = common.table(path)
     step("fitting", 0.0)
-    return TableClassifier(rows.roles, method).fit(rows), rows
+    method, learner = asked
+    return TableClassifier(rows.roles, method, learner=learner).fit(rows), rows
 
 
 def _show(found: Any, sentence: str, said: list[str], out: Path | None) -> None:

@@ -18,6 +18,7 @@ def report(
     common: Common,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
+    learner: options.Learner = options.STRAIGHT,
     top: options.Top = 100,
     show_ids: options.ShowIds = False,
     seed: options.Seed = 0,
@@ -34,7 +35,7 @@ def report(
         rows = common.table(table)
         step("fitting", 0.0)
         written = Report(
-            TableClassifier(rows.roles, method).fit(rows),
+            TableClassifier(rows.roles, method, learner=learner).fit(rows),
             rows,
             top=top,
             show_ids=show_ids,

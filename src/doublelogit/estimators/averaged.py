@@ -37,6 +37,10 @@ class AveragedClassifier(AbstractPUClassifier):
     outcome_features, propensity_features : array-like of names or indices, default=None
         Features that the models may use; None is all, an empty list a constant. A constant
         propensity is the SCAR assumption.
+    smooth_features : array-like of names or indices, default=None
+        Features of the outcome that bend others, such as the columns of a spline. Because a class
+        may have them and be straight, they do not count as named features where class and
+        labelling are told apart. They are no features of the propensity unless named there.
     pos_label : object, default=None
         The value of y that means labelled. Not needed for 0/1, -1/1 and booleans.
 
@@ -85,6 +89,7 @@ class AveragedClassifier(AbstractPUClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "outcome_features": FEATURES,
         "propensity_features": FEATURES,
+        "smooth_features": FEATURES,
         "pos_label": "no_validation",
     }
 
@@ -95,10 +100,12 @@ class AveragedClassifier(AbstractPUClassifier):
         *,
         outcome_features: Sequence[Any] | None = None,
         propensity_features: Sequence[Any] | None = None,
+        smooth_features: Sequence[Any] | None = None,
         pos_label: Any = None,
     ) -> None:
         self.outcome_features = outcome_features
         self.propensity_features = propensity_features
+        self.smooth_features = smooth_features
         self.pos_label = pos_label
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Any:

@@ -79,6 +79,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
     propensity_C: float | None = None  # noqa: N815
     outcome_features: Any = None
     propensity_features: Any = None
+    smooth_features: Any = None
     link: str = "logit"
     false_label_rate: float = 0.0
     tol: float = 0.0
@@ -205,7 +206,10 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
     def _problem(self, rows: Rows) -> Problem:
         outcome, propensity = self._terms(rows)
         C, propensity_C = self._penalties
-        return self._model(rows, 1 / C, 1 / propensity_C, outcome, propensity, link=self._link)
+        names = self._feature_names
+        smooth = feature_index(self.smooth_features, "smooth_features", rows.n_features, names)
+        models = (1 / C, 1 / propensity_C, outcome, propensity)
+        return self._model(rows, *models, link=self._link, smooth=smooth)
 
     @property
     def _penalties(self) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from doublelogit.estimators.base import COUNT, AbstractPUClassifier
+from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
 from doublelogit.estimators.validation import beliefs
 from doublelogit.fit import PUFit
 from doublelogit.link import LINKS
@@ -64,6 +64,10 @@ class JointClassifier(AbstractPUClassifier):
     outcome_features, propensity_features : array-like of names or indices, default=None
         Features that the models may use; None is all, an empty list a constant. A constant
         propensity is the SCAR assumption.
+    smooth_features : array-like of names or indices, default=None
+        Features of the outcome that bend others, such as the columns of a spline. Because a class
+        may have them and be straight, they do not count as named features where class and
+        labelling are told apart. They are no features of the propensity unless named there.
     tol : float, default=1e-6
         Largest entry allowed in the gradient of the mean penalised log-likelihood, each in the
         unit of its feature; 0 makes exactly ``max_iter`` steps of ``solver="mm"``.
@@ -125,6 +129,7 @@ class JointClassifier(AbstractPUClassifier):
         "prevalence": KNOWN,
         "label_frequency": KNOWN,
         "false_label_rate": [Interval(Real, 0, 1, closed="left")],
+        "smooth_features": FEATURES,
         "random_state": ["random_state"],
     }
 
@@ -145,6 +150,7 @@ class JointClassifier(AbstractPUClassifier):
         propensity_C: float = 1.0,
         outcome_features: Sequence[Any] | None = None,
         propensity_features: Sequence[Any] | None = None,
+        smooth_features: Sequence[Any] | None = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
         random_state: Any = 0,
@@ -164,6 +170,7 @@ class JointClassifier(AbstractPUClassifier):
         self.propensity_C = propensity_C
         self.outcome_features = outcome_features
         self.propensity_features = propensity_features
+        self.smooth_features = smooth_features
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -191,9 +198,11 @@ class JointClassifier(AbstractPUClassifier):
         return replace(super()._problem(rows), beliefs=known, false_label_rate=rate)
 
     def _check_orientation(self, problem: Problem) -> None:
-        same_terms = problem.outcome is problem.propensity
         needs = {
-            "features": (not same_terms, "propensity_features or outcome_features to be named"),
+            "features": (
+                problem.distinct_features,
+                "propensity_features or outcome_features to be named",
+            ),
             "audit": (problem.audited, "audited_y with the class of some unlabelled rows"),
             "norm": (
                 problem.symmetric,

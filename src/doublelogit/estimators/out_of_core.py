@@ -67,10 +67,10 @@ def _scanned(scan: ParquetScan, encoding: TableEncoding) -> Source:
 def expanded(
     features: Sequence[Any] | None, encoding: TableEncoding | None
 ) -> Sequence[Any] | None:
-    """Features asked for, a column of the table replaced by the features that it became."""
+    """Features asked for, a column of the table replaced by the plain features that it became."""
     if features is None or encoding is None or isinstance(features, str):
         return features
-    known = {column.name: column.names for column in encoding.columns}
+    known = {column.name: column.names for column in encoding.plain.columns}
     return [name for f in features for name in known.get(f, (f,))]
 
 

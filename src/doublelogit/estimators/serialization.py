@@ -16,7 +16,9 @@ from doublelogit.fit import Orientation
 from doublelogit.fitted.plugged import NumericSide
 from doublelogit.registry import CLASSIFIERS
 from doublelogit.tables.columns import Category, Date, Ignored, Number
+from doublelogit.tables.curves import Curves
 from doublelogit.tables.encoding import TableEncoding
+from doublelogit.tables.expansion import Coded, Smooth
 
 KIND = "classifier"
 FITTED = re.compile(r"[a-z][a-z0-9_]*_", flags=re.IGNORECASE)
@@ -36,12 +38,15 @@ RECORDS = {
         fitted.ScaledLabel,
         fitted.SoftmaxPair,
         Category,
+        Coded,
+        Curves,
         Date,
         Finding,
         Ignored,
         Number,
         NumericSide,
         Orientation,
+        Smooth,
         TableEncoding,
     )
 }

@@ -22,6 +22,7 @@ RULES = {
     "audit": "the audited rows",
     "prevalence": "the prevalence given",
     "penalty": "their penalties",
+    "curves": "the curves that the class may have and labelling may not",
     "false labels": "the false labels allowed for",
     "norm": "the assumption that the class depends on the features more strongly than labelling "
     "does",

@@ -8,6 +8,8 @@ tell them apart, in the order in which it is asked:
     prevalence  known from elsewhere (or only the penalties differ: "penalty")
     norm        nothing: by assumption the class depends on the features more than labelling does
                 (likeness, in DETM: hidden positives are more like labelled rows than negatives are)
+    curves      the class may bend and labelling may not: asked only where the likelihood differs by
+                more than curves would make it differ by chance, for the class may be straight
 
 With features or an audit the swapped pair is another point of the likelihood. It is climbed from
 there, the better of the two optima is kept, and the gap is how far below the other lies in
@@ -36,6 +38,7 @@ from doublelogit.thresholds import CLEAR_LOG_LIKELIHOOD, CLEAR_STANDARD_ERRORS
 
 SAME = 1e-3  # difference of predictors below which two solutions are one optimum
 ONLY_ONE = Orientation("penalty", np.inf, "log-likelihood", True)
+BENT = Orientation("curves", np.inf, "log-likelihood", True)
 TIE = 0.1  # log-likelihood units that say nothing: the stronger model is the outcome then
 
 
@@ -52,7 +55,7 @@ def orient(
 ) -> Oriented:
     """Decide which of the two models is the outcome."""
     if not problem.symmetric:
-        return _by_likelihood(problem, best, solve)
+        return _by_likelihood(problem, best, solve(swapped_theta(problem, best.theta)))
     beta, gamma = full(problem, best.theta)
     if rule == "norm":
         in_order = larger_first(*(_as_given(problem, coef) for coef in (beta, gamma)))
@@ -65,7 +68,9 @@ def orient(
     if not problem.swaps_exactly:  # its own penalty moves the rival a little, or away
         rival = solve(rival.theta)
         if _apart(problem, best, rival) < SAME:
-            return Oriented(best, rival.theta, ONLY_ONE)
+            return Oriented(best, rival.theta, ONLY_ONE if problem.smooth is None else BENT)
+        if problem.smooth is not None and _bends(problem, best, rival):
+            return _by_likelihood(problem, best, rival)
     if not in_order:
         best, rival = rival, best
     clear = gap >= CLEAR_STANDARD_ERRORS
@@ -98,10 +103,18 @@ def combined(parts: Combinations, beta: Floats, gamma: Floats) -> tuple[Floats, 
     return one, other
 
 
-def _by_likelihood(
-    problem: Problem, best: Solution, solve: Callable[[Floats], Solution]
-) -> Oriented:
-    rival = solve(swapped_theta(problem, best.theta))
+def _bends(problem: Problem, one: Solution, other: Solution) -> bool:
+    """Whether two solutions differ by more than their curves would where both models are straight.
+
+    Twice the log-likelihood that q superfluous terms gain has mean q and variance 2q, so the
+    difference of two such gains has standard deviation root q.
+    """
+    assert problem.smooth is not None
+    chance = 2 * np.sqrt(len(problem.smooth))
+    return problem.n * abs(one.value - other.value) >= CLEAR_LOG_LIKELIHOOD + chance
+
+
+def _by_likelihood(problem: Problem, best: Solution, rival: Solution) -> Oriented:
     best, rival = sorted((best, rival), key=lambda solution: solution.value)
     gap = problem.n * (rival.value - best.value)
     if (
@@ -133,6 +146,8 @@ def what_tells(problem: Problem) -> str:
     """What distinguishes the outcome from the propensity, in a problem that is not symmetric."""
     if problem.distinct_features:
         return "features"
+    if problem.symmetric:
+        return "curves"
     if problem.audited:
         return "audit"
     if problem.beliefs:

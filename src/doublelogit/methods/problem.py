@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from doublelogit._types import Floats, Matrix
+from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.design import Terms, column_extremes, pull_back, squares_about
 from doublelogit.fitted import FittedModel, LinearPair
 from doublelogit.link import DoubleResponse, Link, Response, link_name
@@ -25,7 +25,8 @@ class Problem:
     ``outcome`` and ``propensity`` default to all columns; penalties are ``l2/2 |w|^2`` on the
     sum of the losses; ``beliefs`` are what is known of the prevalence from elsewhere,
     ``link`` the response function of both models, ``false_label_rate`` the probability
-    that a negative is labelled, ``shift`` what was subtracted from the features.
+    that a negative is labelled, ``shift`` what was subtracted from the features. ``smooth`` are
+    columns of the outcome that bend others: they are nothing that was named.
     """
 
     rows: Rows
@@ -37,6 +38,7 @@ class Problem:
     link: Link = None
     false_label_rate: float = 0.0
     shift: Floats | None = None
+    smooth: Ints | None = None
 
     ASSUMED: ClassVar[str] = "norm"  # the rule by which class and labelling are told apart at last
     # Class and labelling, whose strengths tell them apart, as combinations of (beta, gamma); and
@@ -124,12 +126,14 @@ class Problem:
     @property
     def distinct_features(self) -> bool:
         """Whether the features of the two models tell them apart."""
-        return self.outcome is not self.propensity
+        if self.smooth is None:
+            return self.outcome is not self.propensity
+        return not self.outcome.without(self.smooth).same(self.propensity.without(self.smooth))
 
     @property
     def swaps_exactly(self) -> bool:
         """Whether in a symmetric problem the swapped pair is as good to the last digit."""
-        return True
+        return self.outcome is self.propensity
 
     @property
     def symmetric(self) -> bool:

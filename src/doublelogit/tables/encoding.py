@@ -1,14 +1,16 @@
 """How all columns of a table become features: a list of descriptions, for frames and files."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
-from doublelogit.tables.columns import KINDS, ColumnEncoding, Number
+from doublelogit.tables import expansion
+from doublelogit.tables.columns import ColumnEncoding, Number
+from doublelogit.tables.expansion import Coded, Parts, Smooth, coded, plain, smooth
 from doublelogit.wording import listed
 
 
@@ -48,6 +50,29 @@ class TableEncoding:
     def sources(self) -> list[str]:
         """For every feature, the column of the table that it comes from."""
         return [column.name for column in self.columns for _ in column.names]
+
+    @property
+    def plain(self) -> "TableEncoding":
+        """The encoding without smooth terms and numbers of levels."""
+        return replace(self, columns=tuple(map(plain, self.columns)))
+
+    def with_curves(self, parts: Parts) -> "TableEncoding":
+        """The encoding with smooth terms, learned from the columns that ``parts`` gives."""
+        return replace(self, columns=tuple(smooth(column, parts) for column in self.columns))
+
+    def with_codes(self) -> "TableEncoding":
+        """The encoding with the number of its level for every category."""
+        return replace(self, columns=tuple(map(coded, self.columns)))
+
+    @property
+    def curves(self) -> tuple[str, ...]:
+        """Names of the smooth terms."""
+        return tuple(name for c in self.columns if isinstance(c, Smooth) for name in c.bent)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Names of the features that are numbers of levels."""
+        return tuple(column.code for column in self.columns if isinstance(column, Coded))
 
     def features_of(self, columns: Sequence[str], what: str) -> list[str]:
         """Names of the features that some columns of the table become."""
@@ -94,20 +119,12 @@ class TableEncoding:
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The descriptions as JSON holds them."""
-        return [{"kind": c.kind, **asdict(c)} for c in self.columns]  # type: ignore[call-overload]
+        return [expansion.to_dict(column) for column in self.columns]
 
     @classmethod
     def from_dict(cls, descriptions: list[dict[str, Any]]) -> "TableEncoding":
         """The encoding of such descriptions."""
-        return cls(tuple(_column(**description) for description in descriptions))
-
-
-def _column(kind: str, **fields: Any) -> ColumnEncoding:
-    if "levels" in fields:
-        fields["levels"] = tuple(fields["levels"])
-    if "holes" in fields:  # as format 1 called it
-        fields["missing"] = fields.pop("holes")
-    return KINDS[kind](**fields)
+        return cls(tuple(expansion.from_dict(**description) for description in descriptions))
 
 
 def _write(column: ColumnEncoding, values: Any, out: Floats, path: str) -> None:
