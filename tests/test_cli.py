@@ -230,3 +230,14 @@ def test_the_demo_ends_with_a_report_beside_the_truth(run, tmp_path):
     assert summary["truth"]["prevalence"] > summary["prevalence"]["by_assumption"][0]["value"]
     assert "truth (demonstration)" in (tmp_path / "demo" / "report.html").read_text()
     assert "on_record" in pd.read_csv(tmp_path / "demo" / "census.csv").columns
+
+
+def test_a_terminal_is_told_what_each_stage_took(monkeypatch):
+    from doublelogit.cli import terminal
+
+    seconds = iter([0.0, 1.0, 3.0, 3.01, 3.5])
+    monkeypatch.setattr(terminal, "monotonic", lambda: next(seconds))
+    stages = terminal.Stages("reading")
+    for stage in ("fitting", "reading", "fitting"):
+        stages.enter(stage)
+    assert str(stages) == "3.5 s: reading 1.0 s, fitting 2.5 s"

@@ -286,3 +286,15 @@ def test_cells_that_spreadsheets_would_run_are_neutralised(tmp_path):
     assert pd.read_parquet(tmp_path / "t.parquet").iloc[0, 0] == "=1+1"
     with pytest.raises(ValueError, match="written as"):
         write_table(frame, tmp_path / "t.doc")
+
+
+def test_a_check_computes_nothing_that_it_does_not_show(monkeypatch):
+    def unwanted(*_):
+        raise AssertionError("not shown")
+
+    monkeypatch.setattr("doublelogit.report.analysis.with_false_labels", unwanted)
+    monkeypatch.setattr("doublelogit.report.answers.Bound.by_group", unwanted)
+    analysis = analysed()
+    assert "Identifiability" in checks(analysis)
+    with pytest.raises(AssertionError, match="not shown"):
+        summarise(analysis)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 import typer
@@ -14,7 +15,7 @@ MARKS = {
     "attention": ("!", "yellow"),
     "problem": ("✗", "red"),
 }
-STEPS = ("fitting", "testing SCAR", "intervals", "other assumptions", "writing")
+STEPS = ("fitting", "intervals", "testing SCAR", "other assumptions", "drawing")
 
 
 def console(err: bool = False) -> Any:
@@ -84,21 +85,50 @@ def recorded() -> Iterator[list[str]]:
 
 @contextmanager
 def progress(quiet: bool, steps: Sequence[str] = STEPS) -> Iterator[Callable[[str, float], None]]:
-    """A bar on standard error, gone when done; each step has an equal part of it."""
+    """A bar on standard error, with an equal part for each step; in its place, what each took.
+
+    Both are for who is looking: nothing is written where standard error is no terminal.
+    """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    watched = console(err=True)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
-        console=console(err=True),
+        console=watched,
         transient=True,
         disable=quiet,
     )
+    stages = Stages("reading")
     with bar:
         task = bar.add_task("reading", total=len(steps))
 
         def report(step: str, share: float) -> None:
-            bar.update(task, description=step, completed=list(steps).index(step) + share)
+            stages.enter(step)
+            # steps are taken as they are needed: the bar does not go back for one
+            done = max(bar.tasks[task].completed, list(steps).index(step) + share)
+            bar.update(task, description=step, completed=done)
 
         yield report
+    if watched.is_terminal and not quiet:
+        watched.print(shown(str(stages), "dim"))
+
+
+class Stages:
+    """Seconds that each stage of some work takes, from one to the next."""
+
+    def __init__(self, first: str) -> None:
+        self.seconds: dict[str, float] = {}
+        self._now, self._since = first, monotonic()
+
+    def enter(self, stage: str) -> None:
+        """A stage begins, or goes on, and the one before ends."""
+        here = monotonic()
+        self.seconds[self._now] = self.seconds.get(self._now, 0.0) + here - self._since
+        self._now, self._since = stage, here
+
+    def __str__(self) -> str:
+        self.enter(self._now)
+        parts = ", ".join(f"{name} {s:.1f} s" for name, s in self.seconds.items() if s >= 0.05)
+        return f"{sum(self.seconds.values()):.1f} s: {parts}"

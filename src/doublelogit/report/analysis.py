@@ -1,8 +1,8 @@
-"""Everything that a report computes; what comes after only words it and draws it."""
+"""Everything that a report computes, once it is asked for; what comes after words and draws it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from doublelogit._types import Floats
@@ -30,23 +30,72 @@ def silent(step: str, share: float) -> None:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A fitted table from all sides.
+    """A fitted table from all sides; each is computed when it is first asked for.
 
-    ``swapped`` is None where there is no swapped solution.
+    A page asks for all of them, ``check`` for some.
     """
 
     table: Table
     model: FittedTable
-    X: Any
-    random_state: int
-    test: ScarTest
-    inference: Inference | None
-    main: Answer
-    naive: Answer
-    scar: Answer
-    swapped: Answer | None
-    groups: dict[str, Answer]
-    false_labels: dict[float, Answer]
+    X: Any  # the table as numbers
+    random_state: int = 0
+    n_resamples: int | None = None
+    n_jobs: int = -1
+    progress: Progress = silent
+
+    @cached_property
+    def test(self) -> ScarTest:
+        """Whether labelling is at random."""
+        return scar_verdict(
+            self.table,
+            self.X,
+            random_state=self.random_state,
+            n_resamples=self.n_resamples,
+            n_jobs=self.n_jobs,
+            progress=partial(self.progress, "testing SCAR"),
+        )
+
+    @cached_property
+    def bound(self) -> Bound:
+        """The fit with its rows."""
+        self.progress("intervals", 0.0)
+        return Bound.to_rows(self.model.classifier, self.table, self.X)
+
+    @property
+    def inference(self) -> Inference | None:
+        """What can be inferred from the fit; None where the method has none."""
+        return self.bound.inference
+
+    @cached_property
+    def main(self) -> Answer:
+        """The prevalence that the fit finds."""
+        return self.bound.answer(BIASED)
+
+    @cached_property
+    def naive(self) -> Answer:
+        """The prevalence if every unlabelled row were negative."""
+        return all_negative(self.table)
+
+    @cached_property
+    def scar(self) -> Answer:
+        """The prevalence if labelling were at random."""
+        self.progress("other assumptions", 0.0)
+        return at_random(self.model, self.table, self.X)
+
+    @cached_property
+    def swapped(self) -> Answer | None:
+        """The prevalence with class and labelling swapped; None where that is no solution."""
+        return self.bound.swapped()
+
+    @cached_property
+    def groups(self) -> dict[str, Answer]:
+        """The prevalence by group."""
+        return self.bound.by_group()
+
+    @cached_property
+    def false_labels(self) -> dict[float, Answer]:
+        """The prevalence if some of the labels were wrong."""
+        return with_false_labels(self.bound, self.main.value, self.progress)
 
     @cached_property
     def probabilities(self) -> Probabilities:
@@ -95,7 +144,7 @@ def analyse(
     n_jobs: int = -1,
     progress: Progress = silent,
 ) -> Analysis:
-    """Compute everything that the report of a fitted table compares the fit with.
+    """Everything that the report of a fitted table compares the fit with.
 
     Parameters
     ----------
@@ -114,32 +163,7 @@ def analyse(
         Called with the name of a step and the share of it that is done.
     """
     X = table.encoded(model.encoding)
-    test = scar_verdict(
-        table,
-        X,
-        random_state=random_state,
-        n_resamples=n_resamples,
-        n_jobs=n_jobs,
-        progress=lambda share: progress("testing SCAR", share),
-    )
-    progress("intervals", 0.0)
-    bound = Bound.to_rows(model.classifier, table, X)
-    main = bound.answer(BIASED)
-    progress("other assumptions", 0.0)
-    return Analysis(
-        table=table,
-        model=model,
-        X=X,
-        random_state=random_state,
-        test=test,
-        inference=bound.inference,
-        main=main,
-        naive=all_negative(table),
-        scar=at_random(model, table, X),
-        swapped=bound.swapped(),
-        groups=bound.by_group(),
-        false_labels=with_false_labels(bound, main.value, progress),
-    )
+    return Analysis(table, model, X, random_state, n_resamples, n_jobs, progress)
 
 
 def scar_verdict(

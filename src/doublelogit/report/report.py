@@ -105,14 +105,14 @@ class Report:
             "random_state": random_state,
             "n_resamples": n_resamples,
             "n_jobs": n_jobs,
-            "progress": progress or silent,
         }
+        self._progress = progress or silent
 
     @cached_property
     def analysis(self) -> Analysis:
         """Everything that was computed."""
         table = Table.from_frame(self._table, self._fitted.roles)
-        return analyse(self._fitted, table, **self._computed)  # type: ignore[arg-type]
+        return analyse(self._fitted, table, progress=self._progress, **self._computed)  # type: ignore[arg-type]
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -152,7 +152,9 @@ class Report:
         path = Path(path)
         numbers = path.with_suffix(".json")
         check_page(path, [self._table] if isinstance(self._table, str | Path) else [])
-        page = self.to_html()
+        summary = self._summary
+        self._progress("drawing", 0.0)
+        page = render(summary)
         text = json.dumps(self._summary, indent=1, allow_nan=False) + "\n"
         with written_together(numbers, path) as files:
             for file, content in zip(files, (text, page), strict=True):
