@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, log_expit
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Ints
 
 
 class PredictorLoss(NamedTuple):
@@ -142,13 +142,16 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
 
     Implements: Q_n
     """
-    value, d_a, d_b = double_logistic_slopes(s, known, a, b)
-    y, e, unknown = sigmoid(a), sigmoid(b), np.isnan(known)
-    t, not_t = expit(a + e.log_not_p), expit(-a - e.log_not_p)
-    h_aa = np.where(unknown, d_a * (y.not_p - t), y.p * y.not_p)
-    h_ab = np.where(unknown, d_b * not_t, 0.0)
-    h_bb = np.where(unknown, d_b * (e.not_p - e.p * not_t), known * e.p * e.not_p)
-    return PairLoss(value, d_a, d_b, h_aa, h_ab, h_bb)
+    e = sigmoid(b)
+    f = _class_unknown(a, e)
+    h_aa = f.d_a * (_expit(-a) - f.t)
+    h_ab = f.d_b * f.not_t
+    h_bb = f.d_b * (e.not_p - e.p * f.not_t)
+    rows, there = _patched(f, s, known, a, e)
+    h_aa[rows] = _curvature(a[rows])
+    h_ab[rows] = 0.0
+    h_bb[rows] = known[rows] * there.p * there.not_p
+    return PairLoss(f.value, f.d_a, f.d_b, h_aa, h_ab, h_bb)
 
 
 def noisy_double_logistic(
@@ -180,20 +183,50 @@ def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> Pa
     """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
     e = sigmoid(b)
     f = _class_unknown(a, e)
-    rows = np.flatnonzero(~np.isnan(known))
-    e_there = Sigmoid(*(column[rows] for column in e))
-    for whole, part in zip(f, _class_known(s[rows], known[rows], a[rows], e_there), strict=True):
-        whole[rows] = part
-    return f
+    _patched(f, s, known, a, e)
+    return PairLossGradient(f.value, f.d_a, f.d_b)
 
 
-def _class_unknown(a: Floats, e: Sigmoid) -> PairLossGradient:
+class _Unknown(NamedTuple):
+    """Loss of rows of unknown class, its gradient, and t with 1 - t."""
+
+    value: Floats
+    d_a: Floats
+    d_b: Floats
+    t: Floats
+    not_t: Floats
+
+
+def _class_unknown(a: Floats, e: Sigmoid) -> _Unknown:
     logit_t = a + e.log_not_p
-    s_x = expit(a) * e.p
+    t, not_t = _expit(logit_t), _expit(-logit_t)
+    s_x = _expit(a)
+    s_x *= e.p
     value = -np.log1p(-np.minimum(s_x, 0.5))
     large = np.flatnonzero(s_x > 0.5)  # there, by 1 - ye = (1-y) / (1-t)
     value[large] = log_expit(-logit_t[large]) - log_expit(-a[large])
-    return PairLossGradient(value, d_a=s_x * expit(-logit_t), d_b=e.p * expit(logit_t))
+    return _Unknown(value, s_x * not_t, e.p * t, t, not_t)
+
+
+def _patched(f: _Unknown, s: Floats, known: Floats, a: Floats, e: Sigmoid) -> tuple[Ints, Sigmoid]:
+    """Put loss and gradient of rows of known class in their place; these rows and their e(x)."""
+    rows = np.flatnonzero(~np.isnan(known))
+    there = Sigmoid(*(column[rows] for column in e))
+    parts = _class_known(s[rows], known[rows], a[rows], there)
+    for whole, part in zip(f, parts, strict=False):
+        whole[rows] = part
+    return rows, there
+
+
+def _expit(x: Floats) -> Floats:
+    """sigma(x), three times as fast as SciPy's: numpy's exponential is vectorised."""
+    with np.errstate(over="ignore"):  # one over infinity is the zero that is meant
+        return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _curvature(a: Floats) -> Floats:
+    y = sigmoid(a)
+    return y.p * y.not_p
 
 
 def _class_known(s: Floats, known: Floats, a: Floats, e: Sigmoid) -> PairLossGradient:

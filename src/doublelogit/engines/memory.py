@@ -22,6 +22,9 @@ T = TypeVar("T")
 # A block fits the last-level cache, where it is used several times; smaller ones would spend
 # their time in the interpreter and leave nothing for BLAS to share between threads.
 BLOCK_BYTES = 2**23
+# Columns of a block of so many rows are taken from the heap; longer ones would be mapped and zeroed
+# by the system every time, which costs more than what is computed in them.
+MOST_ROWS = 2**13
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def known_class(s: Floats, audited: Floats | None, certain: bool = True) -> Floa
 def _rows_per_block(X: Matrix) -> int:
     n, p = X.shape
     if not sparse.issparse(X):
-        return rows_per_block(8 * p)
+        return min(rows_per_block(8 * p), MOST_ROWS)
     # a block's gradient is a dense vector: let the entries of a block outweigh it
     return rows_per_block(12 * X.nnz / max(n, 1) + 4, max(BLOCK_BYTES, 32 * p))
 

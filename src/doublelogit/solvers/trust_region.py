@@ -1,18 +1,21 @@
-"""Trust-region Newton for objectives whose Hessian may be indefinite.
+"""Trust-region Newton for objectives whose Hessian may be indefinite, frugal with Hessians.
 
 Algorithm::
 
-    repeat until |g|_max <= tol
+    repeat until |g|_max <= tol and the next step is small
         d <- minimiser of g'd + d'Hd/2 over |d|_scale <= radius    (exact: Newton's step where it
                                                                     is inside, else by eigenvectors)
         accept d if the objective falls by a tenth of what the model promised
+        keep H, corrected by what d revealed, if d was Newton's and shrank g well; else renew it
         widen the radius after a good step on its border, narrow it after a bad one
 
-SciPy's ``trust-exact`` does the same in unscaled variables and judges steps by the value
-alone, which stalls once a step changes the value by less than rounding; here such steps
-are judged by the gradient, so that tolerances near machine precision can be met.
+A Hessian costs five to ten gradients. SciPy's ``trust-exact`` computes one per step, in unscaled
+variables, and judges steps by the value alone, which stalls once a step changes the value by less
+than rounding; here such steps are judged by the gradient, so that tolerances near machine precision
+can be met.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -20,54 +23,169 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import brentq
 
 from doublelogit._types import Floats
-from doublelogit.solvers.objective import Objective, ValueGradHess
+from doublelogit.solvers.objective import Objective, ValueGrad, ValueGradHess
 from doublelogit.solvers.solution import Solution, largest
 
 EPS = float(np.finfo(float).eps)
+CONTRACTION = 0.5  # steps that shrink g less gain less per second than a renewed Hessian
+# A gradient within tolerance may leave a flat direction far from its end: the last step, which
+# costs no pass, must be this much shorter than the tolerance, or a few more are taken.
+STILL = 0.1
+POLISHED = 3
+Abandon = Callable[[Floats, ValueGrad], bool]
 
 
 def trust_region(
-    objective: Objective, theta: Floats, *, tol: float, max_iter: int = 500, radius: float = 1.0
+    objective: Objective,
+    theta: Floats,
+    *,
+    tol: float,
+    max_iter: int = 500,
+    radius: float = 1.0,
+    hess: Floats | None = None,
+    enough: float = 0.0,
+    abandon: Abandon | None = None,
 ) -> Solution:
-    """Minimise a smooth objective from theta; ends in a point with no downward curvature."""
-    scale, unit = objective.scale, objective.unit
-    here = objective.value_grad_hess(theta)
-    model = _Quadratic(here, scale)
-    trace = [here.value]
+    """Minimise a smooth objective from theta; ends in a point with no downward curvature.
+
+    ``hess`` of a nearby point saves the first Hessian. With ``enough`` it ends as soon as the value
+    can fall by no more than that, and asks for no Hessian there. ``abandon`` tells of a point
+    whether to go on from it.
+    """
+    climb = _Climb(objective, theta, radius, hess)
+    trace = [climb.here.value]
     for _ in range(max_iter):
-        if (largest(here.grad, unit) <= tol and model.convex) or radius < 1e-12:
+        if climb.radius < 1e-12 or (enough and climb.left <= enough):
             break
-        d = model.minimiser(radius)
-        promised = -model.change(d)
-        step = d / scale
-        trial = objective.value_grad(theta + step)
-        gain = here.value - trial.value
-        if promised < 100 * EPS * max(abs(here.value), 1.0):
-            good = 1.0 if largest(trial.grad, unit) < largest(here.grad, unit) else 0.0
-        else:
-            good = gain / promised
-        length = float(np.linalg.norm(d))
-        if good < 0.25:
-            radius = 0.25 * length
-        elif good > 0.75 and length > 0.99 * radius:
-            radius = 2 * radius
-        if good > 0.1:
-            theta = theta + step
-            here = objective.value_grad_hess(theta)
-            model = _Quadratic(here, scale)
-            trace.append(here.value)
-    size, n_iter = largest(here.grad, unit), len(trace) - 1
+        if climb.arrived(tol):
+            if climb.fresh:
+                break
+            climb.renew()  # is there really no way down?
+            continue
+        if abandon is not None and abandon(climb.theta, climb.here):
+            break
+        if climb.step():
+            trace.append(climb.here.value)
+    size, n_iter = largest(climb.here.grad, objective.unit), len(trace) - 1
     converged = tol == 0 or size <= tol
-    return Solution(theta, here.value, size, n_iter, converged, trace=tuple(trace), last=here)
+    last = climb.seen if climb.fresh else None
+    value = climb.here.value
+    return Solution(climb.theta, value, size, n_iter, converged, trace=tuple(trace), last=last)
+
+
+class _Climb:
+    """Where a search is: the point, what is known there, and a model of what is around it."""
+
+    def __init__(
+        self, objective: Objective, theta: Floats, radius: float, hess: Floats | None
+    ) -> None:
+        self.objective, self.theta, self.radius = objective, theta, radius
+        self.scale, self.unit, self._polish = objective.scale, objective.unit, POLISHED
+        if hess is None:
+            self.renew()
+        else:
+            self._know(ValueGradHess(*objective.value_grad(theta), hess), fresh=False)
+
+    def renew(self) -> None:
+        """The Hessian of this very point."""
+        self._know(self.objective.value_grad_hess(self.theta), fresh=True)
+
+    def _know(self, seen: ValueGradHess, fresh: bool) -> None:
+        self.seen, self.here, self.fresh = seen, ValueGrad(seen.value, seen.grad), fresh
+        self.model = _Quadratic(
+            seen.grad / self.scale, seen.hess / np.outer(self.scale, self.scale)
+        )
+
+    @property
+    def left(self) -> float:
+        """How far the value may still fall, as far as the model knows."""
+        newton = self.model.newton
+        return np.inf if newton is None else -0.5 * float(self.model.slopes @ newton)
+
+    def arrived(self, tol: float) -> bool:
+        """Whether the gradient vanishes, nothing goes down and no step would go far."""
+        if largest(self.here.grad, self.unit) > tol or not self.model.convex:
+            return False
+        newton = self.model.newton
+        if newton is None or self._polish == 0 or np.linalg.norm(newton) <= STILL * tol:
+            return True
+        self._polish -= 1
+        return False
+
+    def step(self) -> bool:
+        """Take a step, or learn why not."""
+        d, promised = self.model.minimiser(self.radius)
+        if d is None:
+            self.renew()
+            return False
+        trial = self.objective.value_grad(self.theta + d / self.scale)
+        rate = largest(trial.grad, self.unit) / largest(self.here.grad, self.unit)
+        if promised < 100 * EPS * max(abs(self.here.value), 1.0):
+            good = 1.0 if rate < 1 else 0.0
+        else:
+            good = (self.here.value - trial.value) / promised
+        if not good > 0.1 and not self.fresh:  # the curvature is of another point
+            self.renew()
+            return False
+        self._resize(good, float(np.linalg.norm(d)))
+        if not good > 0.1:
+            return False
+        self.theta = self.theta + d / self.scale
+        if rate <= CONTRACTION and d is self.model.newton:
+            self.model = self.model.corrected(d, trial.grad / self.scale)
+            self.here, self.fresh = trial, False
+        else:
+            self.renew()
+        return True
+
+    def _resize(self, good: float, length: float) -> None:
+        if not good >= 0.25:
+            self.radius = 0.25 * length
+        elif good > 0.75 and length > 0.99 * self.radius:
+            self.radius *= 2
 
 
 class _Quadratic:
-    """``slopes'd + d'Hd/2`` in scaled variables, factorised as far as is needed."""
+    """``slopes'd + d'Hd/2`` in scaled variables, factorised as far as is needed.
 
-    def __init__(self, here: ValueGradHess, scale: Floats) -> None:
-        self.slopes, self.hess = here.grad / scale, here.hess / np.outer(scale, scale)
-        factor, failed = dpotrf(self.hess, lower=True)
-        self.newton = None if failed else -dpotrs(factor, self.slopes, lower=True)[0]
+    ``pairs`` of steps and changes of the slopes, seen since H was computed, correct its inverse
+    (BFGS, by the two loops of Nocedal, 1980).
+    """
+
+    def __init__(
+        self,
+        slopes: Floats,
+        hess: Floats,
+        factor: Floats | None = None,
+        pairs: tuple[tuple[Floats, Floats], ...] = (),
+    ) -> None:
+        self.slopes, self.hess, self._pairs = slopes, hess, pairs
+        if factor is None:
+            factor, failed = dpotrf(hess, lower=True)
+            factor = None if failed else factor
+        self._factor = factor
+
+    @cached_property
+    def newton(self) -> Floats | None:
+        """The step to the bottom, if the model has one."""
+        if self._factor is None:
+            return None
+        q, shares = self.slopes, []
+        for step, change in reversed(self._pairs):
+            shares.append(float(step @ q) / float(step @ change))
+            q = q - shares[-1] * change
+        d = dpotrs(self._factor, q, lower=True)[0]
+        for (step, change), share in zip(self._pairs, reversed(shares), strict=True):
+            d = d + (share - float(change @ d) / float(step @ change)) * step
+        return np.asarray(-d)
+
+    def corrected(self, step: Floats, slopes: Floats) -> "_Quadratic":
+        """The model after a step, where the slopes are others."""
+        pair = (step, slopes - self.slopes)
+        convex = float(step @ pair[1]) > 0
+        return _Quadratic(
+            slopes, self.hess, self._factor, (*self._pairs, pair) if convex else self._pairs
+        )
 
     @cached_property
     def axes(self) -> tuple[Floats, Floats]:
@@ -78,16 +196,17 @@ class _Quadratic:
     @property
     def convex(self) -> bool:
         """Whether no direction goes down; a step below rounding of a flat one is none."""
-        return self.newton is not None or self.axes[0][0] >= -np.sqrt(EPS) * self.axes[0][-1]
+        return self._factor is not None or self.axes[0][0] >= -np.sqrt(EPS) * self.axes[0][-1]
 
-    def minimiser(self, radius: float) -> Floats:
+    def minimiser(self, radius: float) -> tuple[Floats | None, float]:
+        """The lowest point within the radius and how much lower it is; none if H is too old."""
         if self.newton is not None and np.linalg.norm(self.newton) <= radius:
-            return self.newton
+            return self.newton, -0.5 * float(self.slopes @ self.newton)
+        if self._pairs:
+            return None, 0.0
         curvatures, vectors = self.axes
-        return np.asarray(vectors @ _subproblem(curvatures, vectors.T @ self.slopes, radius))
-
-    def change(self, d: Floats) -> float:
-        return float(self.slopes @ d + 0.5 * d @ self.hess @ d)
+        d = np.asarray(vectors @ _subproblem(curvatures, vectors.T @ self.slopes, radius))
+        return d, -float(self.slopes @ d + 0.5 * d @ self.hess @ d)
 
 
 def _subproblem(curvatures: Floats, slopes: Floats, radius: float) -> Floats:
