@@ -146,10 +146,10 @@ def test_pos_label_names_the_labelled_value(model, sample):
 
 
 def test_words_without_pos_label_warn(sample):
-    words = np.where(sample.s == 1, "labelled", "unlabelled")
-    with pytest.warns(LabelOrderWarning, match="taking 'unlabelled', the last in order"):
+    words = np.where(sample.s == 1, "ill", "other")
+    with pytest.warns(LabelOrderWarning, match="taking 'other', the last in order"):
         model = NaiveClassifier().fit(sample.X, words)
-    assert model.classes_.tolist() == ["labelled", "unlabelled"]
+    assert model.classes_.tolist() == ["ill", "other"]
 
 
 @each

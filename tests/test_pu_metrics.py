@@ -80,7 +80,10 @@ def test_scorers_work_in_grids_and_pipelines():
     alone = make_pipeline(model)
     assert np.isfinite(cross_val_score(alone, X, s, scoring=m.scorer(m.ipw_recall), cv=2)).all()
     pipe = make_pipeline(StandardScaler(), model)
-    for metric, options in ((m.ipw_precision_at_k, {"k": 20}), (m.ipw_lee_liu, {})):
+    for metric, options in (
+        (m.ipw_precision_at_k, {"k": 20, "propensity": 0.6}),
+        (m.ipw_lee_liu, {}),
+    ):
         scores = cross_val_score(pipe, X, s, scoring=m.scorer(metric, **options), cv=2)
         assert np.isfinite(scores).all()
 

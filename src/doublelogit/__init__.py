@@ -14,6 +14,7 @@ from doublelogit.registry import classes_in
 if TYPE_CHECKING:
     from doublelogit.engines.scan import scan_parquet as scan_parquet
     from doublelogit.estimators import *  # noqa: F403
+    from doublelogit.estimators.pipeline import PUPipeline as PUPipeline
     from doublelogit.exceptions import LabelOrderWarning as LabelOrderWarning
     from doublelogit.exceptions import ModelFileError as ModelFileError
     from doublelogit.exceptions import OrientationWarning as OrientationWarning
@@ -40,6 +41,7 @@ _HOMES = {
     "LabelOrderWarning": "exceptions",
     "ModelFileError": "exceptions",
     "OrientationWarning": "exceptions",
+    "PUPipeline": "estimators.pipeline",
     "Report": "report",
     "Roles": "tables",
     "SeparationWarning": "exceptions",

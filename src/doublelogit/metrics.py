@@ -6,6 +6,7 @@ as right as e(x) is; with a constant e(x) they are the usual ones of SCAR.
 """
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,16 +201,23 @@ def label_calibration(s: ArrayLike, s_x: ArrayLike, n_bins: int = 10) -> Calibra
     return Calibration(predicted, observed, size, _mean(np.abs(predicted - observed), size))
 
 
-def scorer(metric: Callable[..., float], **options: Any) -> Callable[..., float]:
+def scorer(
+    metric: Callable[..., float], propensity: Any = None, **options: Any
+) -> Callable[..., float]:
     """A scorer of one of these metrics, for ``scoring=`` of a grid search or cross-validation.
 
-    The propensities are those of the model that is scored.
+    A model that is scored by its own e(x) grades itself: the smaller its propensities, the more
+    positives its labelled rows stand for. Precision, which is not divided by them, then rewards
+    the worst models and exceeds 1; it needs propensities from elsewhere.
 
     Parameters
     ----------
     metric : callable
         ``ipw_roc_auc``, ``ipw_recall``, ``ipw_precision``, ``ipw_precision_at_k`` or
         ``ipw_lee_liu``. (``label_log_likelihood`` is what ``score`` does anyway.)
+    propensity : fitted classifier, float or None, default=None
+        Where e(x) comes from, the same for every model that is compared: another model, fitted
+        before, or a constant. None, the model that is scored, is refused for precision.
     **options
         Passed on: ``k``, ``floor``.
 
@@ -220,17 +228,35 @@ def scorer(metric: Callable[..., float], **options: Any) -> Callable[..., float]
     >>> grid = GridSearchCV(JointClassifier(), {"C": [0.1, 1.0]}, scoring=scorer(ipw_roc_auc))
     """
     ranks = metric in (ipw_roc_auc, ipw_precision_at_k)
+    if propensity is None and metric in (ipw_precision, ipw_precision_at_k):
+        raise ValueError(
+            f"scorer({metric.__name__}) needs a propensity, a classifier fitted before or a "
+            "number, the same for all models; got None, with which each would grade itself by "
+            "its own e(x). Give one, or score by ipw_roc_auc."
+        )
 
     def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         s = np.asarray(y) == model.classes_[1]
-        # a pipeline passes on what scikit-learn knows of, so ask its last step for the rest
-        last = model[-1] if hasattr(model, "steps") else model
-        Z = model[:-1].transform(X) if hasattr(model, "steps") and len(model.steps) > 1 else X
-        y_x, e_x = last.predict_positive(Z), last.predict_propensity(Z)
+        y_x = _asked(model, "predict_positive", X)
+        e_x = propensity
+        if not isinstance(propensity, Real):
+            e_x = _asked(model if propensity is None else propensity, "predict_propensity", X)
         given = y_x if ranks else y_x > 0.5
-        return metric(s, given, e_x, sample_weight=sample_weight, **options)
+        found = metric(s, given, e_x, sample_weight=sample_weight, **options)
+        return 0.0 if np.isnan(found) else found  # nothing predicted positive: nothing is right
 
     return score
+
+
+def _asked(model: Any, prediction: str, X: Any) -> Any:
+    """A prediction of a model, or of the last step of a pipeline.
+
+    A pipeline passes on only what scikit-learn knows of.
+    """
+    if not hasattr(model, "steps"):
+        return getattr(model, prediction)(X)
+    Z = model[:-1].transform(X) if len(model.steps) > 1 else X
+    return getattr(model[-1], prediction)(Z)
 
 
 def _weights(

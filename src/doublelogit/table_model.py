@@ -32,6 +32,11 @@ class Probabilities:
     label: Floats
     hidden: Floats
 
+    @property
+    def listed(self) -> Floats:
+        """The probability that a list of likely hidden positives goes by."""
+        return list_score(self.hidden, self.positive)
+
     @classmethod
     def from_classifier(cls, classifier: Any, X: Any) -> "Probabilities":
         """Probabilities of encoded rows."""
@@ -41,6 +46,11 @@ class Probabilities:
             np.asarray(classifier.predict_label_proba(X)),
             np.asarray(classifier.predict_hidden(X)),
         )
+
+
+def list_score(hidden: Floats, positive: Floats) -> Floats:
+    """P(Y=1 | x, S=0), or P(Y=1 | x) by NAIVE, which knows of no hidden positives."""
+    return hidden if hidden.any() else positive
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 # Prevalence
 WIDE_INTERVAL = 0.2  # an interval of the prevalence that is no answer
+SAME_ANSWER = 0.02  # difference of two prevalences that nobody acts on
 UNDETERMINED = 0.5  # a 90% credible interval of the prevalence that says next to nothing
 # Beyond this standard error of logit(prevalence) the ridge bends before the Wald interval ends: in
 # designs where that covers as it should it is below .15, in the others above (make coverage).

@@ -30,6 +30,7 @@ from doublelogit.estimators.validation import (
     label_classes,
     row_columns,
     separated,
+    with_unlabelled,
 )
 from doublelogit.exceptions import (
     OrientationWarning,
@@ -98,8 +99,8 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
             Features. Or a Dask array or data frame, then y too; or Parquet files, named by
             :func:`doublelogit.scan_parquet` together with labels, weights and audited classes.
         y : array-like of shape (n_samples,)
-            Observed label: labelled (surely positive) or unlabelled (either). 1/True means
-            labelled; for other values see ``pos_label``.
+            Observed label: labelled (surely positive) or unlabelled (either). 1, True and "yes"
+            mean labelled; for other values see ``pos_label``. NaN and None mean unlabelled.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of times each row counts. (TM's quantile counts rows: weights that sum to one
             would make the sample a single row.)
@@ -159,6 +160,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         if source is not None:
             self._check_out_of_core(X)
             return self._distant_rows(source)
+        y = None if y is None else with_unlabelled(y, self.pos_label)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         return self._labelled_rows(X, y, sample_weight, audited_y)
 
@@ -175,7 +177,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         labels = source.labels()
         if len(labels) == 0:
             raise ValueError("a fit needs rows; got none, or none that pass the filter.")
-        self.classes_ = label_classes(labels, self.pos_label)
+        self.classes_ = label_classes(with_unlabelled(labels, self.pos_label), self.pos_label)
         self.n_features_in_ = source.n_features
         self.__dict__.pop("feature_names_in_", None)
         if source.names is not None:

@@ -13,6 +13,7 @@ from doublelogit.design import Terms
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.estimators.out_of_core import is_distant
+from doublelogit.estimators.validation import with_unlabelled
 from doublelogit.fitted import LinearPair, PluggedPair, PluggedSide
 from doublelogit.methods import Problem
 from doublelogit.methods.classifiers import ClassifierModel
@@ -41,7 +42,7 @@ class PluggableModels(AbstractPUClassifier):
         if not all(own):
             return super()._rows(X, y, sample_weight, audited_y)
         validate_data(self, X, skip_check_array=True)
-        y = _check_y(y, multi_output=False, y_numeric=False)
+        y = _check_y(with_unlabelled(y, self.pos_label), multi_output=False, y_numeric=False)
         check_consistent_length(X, y)
         return self._labelled_rows(np.empty((len(y), 0)), y, sample_weight, audited_y)
 

@@ -15,7 +15,7 @@ from doublelogit.estimators.out_of_core import (
     over_blocks,
     source_like_fit,
 )
-from doublelogit.estimators.validation import listed, row_columns
+from doublelogit.estimators.validation import listed, row_columns, with_unlabelled
 from doublelogit.findings import fit as findings
 from doublelogit.fit import Orientation
 from doublelogit.fitted import FittedModel
@@ -159,7 +159,7 @@ class ModelPredictions:
             )
             value, n = rows.sum_rows(partial(_label_score, nameless(self)), rows.s, rows.weight)
             return float(value / n)
-        y = np.asarray(y)
+        y = np.asarray(with_unlabelled(y, *self.classes_[::-1]))
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(

@@ -19,11 +19,48 @@ from doublelogit.link import Link, to_logit
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at
 from doublelogit.rows import Extremes, Rows
+from doublelogit.tables.labels import evident_positive
 
 MOST_ROWS = 1e15  # beyond, a row more or less is lost to rounding
 LEAST_SHARE = 1e-12  # of the weight; below, labelled or unlabelled rows are lost to rounding
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
+
+
+def with_unlabelled(y: Any, pos_label: Any, unlabelled: Any = None) -> Any:
+    """Labels in which a missing one (NaN, None) has the value that means unlabelled."""
+    values = np.asarray(y)
+    missing = _missing(values)
+    if values.ndim > 2 or not missing.any():
+        return y
+    known = np.array(values[~missing].tolist())
+    filled = values.copy()
+    if unlabelled is None:
+        unlabelled = _unlabelled_value(np.unique(known), pos_label)
+    filled[missing] = unlabelled
+    return filled.astype(known.dtype) if known.dtype.kind in "biuf" else filled
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype != object:
+        return np.zeros(values.shape, dtype=bool)
+    # pandas' own sign of a missing value differs from everything, and from itself, undecidedly
+    gone = [v is None or type(v).__name__ == "NAType" or v != v for v in values.ravel().tolist()]
+    return np.reshape(gone, values.shape)
+
+
+def _unlabelled_value(known: NDArray[Any], pos_label: Any) -> Any:
+    """The value that a missing label stands for, given those that are not missing."""
+    if len(known) == 2:
+        with warnings.catch_warnings():  # fit says it
+            warnings.simplefilter("ignore", LabelOrderWarning)
+            positive = _positive_value(known, pos_label)
+        return known[known != positive][0]
+    if known.dtype.kind in "biuf":
+        return known.dtype.type(0 if pos_label is None or pos_label else -1)
+    return ""
 
 
 def encode_labels(y: Any, pos_label: Any) -> tuple[Floats, NDArray[Any]]:
@@ -69,6 +106,11 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
     evident = values.dtype.kind in "biuf" and any(set(values.tolist()) <= c for c in SELF_EVIDENT)
     if evident:
         return values.dtype.type(1)
+    meant = evident_positive(values.tolist()) if values.dtype.kind == "U" else None
+    if meant is not None:
+        return meant
+    if len(values) == 2 and "" in values.tolist():  # a mark, or nothing
+        return values[-1]
     if len(values) == 2:
         warnings.warn(
             f"pos_label was not given and the labels {listed(values)} do not say which of them "
@@ -87,7 +129,7 @@ def row_columns(
     if y is None:
         raise ValueError("labels are needed; got None. Pass y, or name scan_parquet(..., label=).")
     y = np.asarray(y)
-    unknown = y[(y != classes[0]) & (y != classes[1])]
+    unknown = y[(y != classes[0]) & (y != classes[1]) & ~_missing(y)]
     if len(unknown):
         raise ValueError(f"y must hold the labels of fit, {listed(classes)}; got {unknown[0]!r}.")
     s = (y == classes[1]).astype(np.float64)

@@ -81,7 +81,7 @@ def result_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Table]:
                 continue
             numbers = _numbers(here, _at(cells, **line), plan)
             rank = _at(ranks, **line).set_index("method")["rank"]
-            if printed is not None and scenario in set(printed.results["scenario"]):
+            if printed is not None and _prints(printed, here, line):
                 numbers = _beside(numbers, _at(printed.results, **line))
                 printed_rank = _at(printed.ranks, **line).set_index("method")["average_rank"]
                 printed_p = _at(printed.p_values, **line).set_index("dataset")
@@ -175,6 +175,12 @@ def _gain(cells: pd.DataFrame, line: Any, peers: list[str]) -> tuple[float, floa
     if line.method in peers:
         return np.nan, np.nan, np.nan
     return gain(cells[cells["dataset"] == line.dataset], line.method, line.winner)
+
+
+def _prints(printed: Printed, here: pd.DataFrame, line: dict[str, Any]) -> bool:
+    """Whether a paper has numbers of any of these data sets, for a scenario and a metric."""
+    theirs = _at(printed.results, **line)
+    return bool(here["dataset"].isin(theirs["dataset"]).any())
 
 
 def _beside(numbers: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:

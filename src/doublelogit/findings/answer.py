@@ -1,18 +1,26 @@
 """Findings about the answer that a fit gives: prevalence, labelling, calibration."""
 
 from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
-from doublelogit.thresholds import CALIBRATION_GAP, WIDE_INTERVAL
-from doublelogit.wording import Interval, interval, p_value, percent
+from doublelogit.thresholds import CALIBRATION_GAP, SAME_ANSWER, WIDE_INTERVAL
+from doublelogit.wording import Interval, counted, interval, p_value, percent
 
 
 def two_answers(main: Interval, swapped: Interval, labelled: float) -> Finding:
     """Both orders of class and labelling fit."""
-    text = (
-        f"Two answers fit these labels nearly equally well: {percent(main.value)} of the rows are "
-        f"positive ({interval(main)}), or {percent(swapped.value)} ({interval(swapped)}). "
-        f"{percent(labelled)} are labelled. Do not use either number before the next point is "
-        "settled."
-    )
+    if abs(main.value - swapped.value) <= SAME_ANSWER:
+        text = (
+            f"About {percent(main.value)} of the rows are positive ({interval(main)}), and "
+            f"{percent(swapped.value)} with class and labelling swapped ({interval(swapped)}); "
+            f"{percent(labelled)} are labelled. Which of the two models is the class is open, so "
+            "this share may be used, but neither the list nor the drivers."
+        )
+    else:
+        text = (
+            f"Two answers fit these labels nearly equally well: {percent(main.value)} of the rows "
+            f"are positive ({interval(main)}), or {percent(swapped.value)} ({interval(swapped)}). "
+            f"{percent(labelled)} are labelled. Use neither number before it is settled which of "
+            "the two models is the class."
+        )
     numbers = {"value": main.value, "swapped": swapped.value, "labelled": labelled}
     return Finding(PROBLEM, "prevalence", text, numbers)
 
@@ -21,9 +29,10 @@ def prevalence(
     main: Interval, labelled: float, hidden: float, *, weak: bool, without: str
 ) -> Finding:
     """The share of positives; ``without`` says why it has no interval, if it has none."""
+    hiding = "no positive" if hidden < 0.5 else f"some {counted(round(hidden), 'positive')}"
     text = (
         f"About {percent(main.value)} of the rows are positive ({interval(main)}), while "
-        f"{percent(labelled)} are labelled: some {hidden:,.0f} positives are hidden."
+        f"{percent(labelled)} are labelled: {hiding} {'is' if hidden < 1.5 else 'are'} hidden."
     )
     numbers = {
         "value": main.value,

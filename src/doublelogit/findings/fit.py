@@ -91,15 +91,23 @@ def orientation(decided: Orientation | None) -> Finding:
         return Finding(ATTENTION, "orientation", f"{text} {_ONLY_IF_STRONGER}")
     numbers = {"gap": decided.gap, "unit": decided.unit, "rule": decided.rule}
     if not decided.clear:
-        text += (
-            " That is not clear enough: class and labelling may be swapped. Name columns that can "
-            "only matter for labelling (`propensity_features`), or find out the class of 50 to 100 "
-            "unlabelled rows (`audited_y`), and fit again."
-        )
+        text += " That is not clear enough: class and labelling may be swapped. "
+        text += settle(named=decided.rule == "features", audited=decided.rule == "audit")
         return Finding(PROBLEM, "orientation", text, numbers)
     if decided.rule in ASSUMPTIONS:
         return Finding(ATTENTION, "orientation", f"{text} {_ONLY_IF_STRONGER}", numbers)
     return Finding(FINE, "orientation", text, numbers)
+
+
+def settle(*, named: bool, audited: bool) -> str:
+    """How to find out which model is the class, by what has not been tried yet."""
+    naming = "name columns that can only matter for labelling (`propensity_features`)"
+    auditing = f"find out the class of {'more' if audited else '50 to 100'} unlabelled rows"
+    ways = [*([] if named else [naming]), f"{auditing} (`audited_y`)"]
+    if named and audited:
+        ways.append("say what is known of the share of positives (`prevalence`)")
+    advice = ", or ".join(ways)
+    return f"{advice[0].upper()}{advice[1:]}, and fit again."
 
 
 _ONLY_IF_STRONGER = (

@@ -16,7 +16,13 @@ from doublelogit.inference import ScarTest
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import DEFAULT_METHOD, METHODS, SCAR, Method
 from doublelogit.report.analysis import scar_verdict
-from doublelogit.table_model import encode_columns, fit_rows, make_classifier, quietly
+from doublelogit.table_model import (
+    encode_columns,
+    fit_rows,
+    list_score,
+    make_classifier,
+    quietly,
+)
 from doublelogit.tables import Table, TableEncoding
 from doublelogit.thresholds import CLEARLY_BETTER
 
@@ -112,9 +118,7 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
     mine, base = tried[name], tried[DEFAULT_METHOD]
     difference = mine.likelihood - base.likelihood
     unlabelled = table.s == 0
-    # NAIVE knows no hidden positives: it ranks by its probability of a label
-    scores = [t.hidden if np.ptp(t.hidden) else t.positive for t in (mine, base)]
-    scores = [score[unlabelled] for score in scores]
+    scores = [list_score(t.hidden, t.positive)[unlabelled] for t in (mine, base)]
     k = max(1, int(unlabelled.sum()) // 20)
     tops = [set(np.argsort(-score, kind="stable")[:k].tolist()) for score in scores]
     return Line(

@@ -28,7 +28,7 @@ class Ranked:
 
 def rank_hidden(rows: FrameRows | ScanRows, top: int) -> list[Ranked]:
     """The unlabelled rows likeliest to be positive, with the features that speak for each."""
-    hidden, candidates = rows.probabilities.hidden, np.flatnonzero(rows.unlabelled)
+    hidden, candidates = rows.probabilities.listed, np.flatnonzero(rows.unlabelled)
     order = candidates[np.argsort(-hidden[candidates], kind="stable")][:top]
     frame, X = rows.some(order)
     moved = contributions(rows.model, X, rows.mean)
@@ -89,6 +89,13 @@ def examples(hidden: Floats) -> list[dict[str, float]]:
     ]
 
 
+NOTHING_HIDDEN = (
+    "This method takes every unlabelled row for negative, so none of these is expected to be "
+    "positive: they are listed by how much they look like labelled rows, and the probability is "
+    "that of a label. Choose another `method` for a list of likely positives."
+)
+
+
 @dataclass(frozen=True)
 class Cut:
     """Where to end the list, and why."""
@@ -111,6 +118,9 @@ def cut_list(
     the cost of the check.
     """
     sorted_hidden = np.sort(hidden)[::-1]
+    if len(hidden) and not hidden.any():
+        length = min(100 if top is None else top, len(hidden))
+        return Cut(length, NOTHING_HIDDEN)
     if miss_cost is not None and check_cost is not None:
         threshold = check_cost / miss_cost
         length = int((sorted_hidden >= threshold).sum())

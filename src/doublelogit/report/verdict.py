@@ -112,18 +112,20 @@ def _whose(analysis: Analysis) -> str:
 
 def recommendation(analysis: Analysis) -> str:
     """What to do next."""
+    table = analysis.table
+    audited = table.audited is not None and bool(np.isfinite(table.audited).any())
     if not analysis.clear:
-        return (
-            "Settle which model is the class: name the columns that labelling depends on "
-            "(`propensity_features`), or audit 50 to 100 unlabelled rows and pass their class "
-            "(`audited_y`)."
+        named = table.roles.propensity_features is not None
+        return "Settle which model is the class. " + fits.settle(named=named, audited=audited)
+    first = np.sort(analysis.probabilities.hidden[table.unlabelled])[::-1][:50]
+    if first.sum() < 0.5:
+        text = "By this model hardly any positive is hidden, so a list would find none."
+    else:
+        text = (
+            f"Check the rows of the list from the top: of the first {len(first)} about "
+            f"{first.sum():.0f} are expected to be positive, if the model holds."
         )
-    unlabelled = analysis.probabilities.hidden[analysis.table.s == 0]
-    first = np.sort(unlabelled)[::-1][:50]
-    text = (
-        f"Check the rows of the list from the top: of the first {len(first)} about "
-        f"{first.sum():.0f} are expected to be positive, if the model holds."
-    )
     if analysis.weak:
-        text += " Audit some rows drawn at random as well: they pin down the prevalence."
+        more = "more rows" if audited else "some rows"
+        text += f" Audit {more} drawn at random as well: they pin down the prevalence."
     return text

@@ -78,7 +78,20 @@ class Number:
     def encode(self, column: Any) -> Encoded:
         x = as_numbers(column)
         values = (np.where(np.isnan(x), self.fill, x) - self.centre) / self.scale
-        return _with_indicator(self, values, x)
+        encoded = _with_indicator(self, values, x)
+        return Encoded(encoded.values, [*encoded.issues, *self._issues(x)])
+
+    def _issues(self, x: Floats) -> list[str]:
+        """What a user must know of values that fit has not seen in a column of two values."""
+        seen = (self.centre, self.centre + self.scale)
+        new = x[~np.isnan(x) & ~np.isin(x, seen)] if self.two else x[:0]
+        if len(new) == 0:
+            return []
+        values = listed([short(value) for value in np.unique(new).tolist()])
+        return [
+            f"{len(new)} rows have values never seen ({values}) in {self.name!r}, where fit saw "
+            f"{short(seen[0])} and {short(seen[1])} alone; they are taken as numbers on that line."
+        ]
 
 
 @dataclass(frozen=True)

@@ -123,12 +123,18 @@ def code_weights(column: Any, first: int = 1) -> Floats:
     return weight
 
 
-def _evident(values: list[str], has_blanks: bool, name: str) -> str:
+def evident_positive(values: list[str]) -> str | None:
+    """The one value that means yes beside values that mean no; None if it is not evident."""
     yes = [v for v in values if v.lower() in YES]
     no = [v for v in values if v.lower() in NO]
-    if len(yes) == 1 and len(yes) + len(no) == len(values):
-        return yes[0]
-    if len(values) == 1 and has_blanks and not no:  # a mark, or nothing
+    return yes[0] if len(yes) == 1 and len(yes) + len(no) == len(values) else None
+
+
+def _evident(values: list[str], has_blanks: bool, name: str) -> str:
+    positive = evident_positive(values)
+    if positive is not None:
+        return positive
+    if len(values) == 1 and has_blanks and values[0].lower() not in NO:  # a mark, or nothing
         return values[0]
     raise TableError(
         f"which value of {name!r} means labelled is not evident: it holds {quoted(values)}. "
