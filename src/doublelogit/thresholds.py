@@ -37,3 +37,9 @@ MANY_MISSING = 0.3  # share of missing values worth a word
 # Methods
 DISAGREEMENT = 0.1  # difference of prevalences that are no longer one answer
 CLEARLY_BETTER = 2.0  # standard errors by which another method must be better to be recommended
+
+# Audits
+FEW_AUDITED = 8  # positives or negatives found below which an interval is made exactly
+ALL_POSITIVE = 10  # audited rows, all positive, that nobody draws at random
+MISUSE_LEVEL = 0.01  # of the test that audited rows are like those that they stand for
+AGREEMENT_LEVEL = 0.05  # of the test that the model expected what the audit found

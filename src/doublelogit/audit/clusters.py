@@ -1,0 +1,105 @@
+"""Audits of whole clusters: a clinic, a village, a batch, whose rows are looked at together.
+
+Clusters are put into strata by size and drawn at random within them; every unlabelled row of a
+drawn cluster is looked at. What varies between draws is the cluster's total, so the
+interval is Student's t for a stratified total of clusters.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats, Ints
+from doublelogit.audit.blocks import Block, Blocks, first_rows
+from doublelogit.audit.draw import row_keys, smallest
+from doublelogit.audit.strata import FEWEST, Strata, number_of_strata
+from doublelogit.audit.tally import Chosen, Question, wanted
+
+
+@dataclass(frozen=True)
+class ClusterDraft:
+    """Rows of the clusters drawn, the strata by rows, and the clusters of each stratum."""
+
+    chosen: Chosen
+    strata: Strata
+    cluster: Any
+    of: Floats
+    drawn: Floats
+    population: float
+
+
+def draft_clusters(blocks: Blocks, question: Question, budget: float, seed: int) -> ClusterDraft:
+    """Draw clusters whose rows are about as many as the budget allows."""
+    import pandas as pd
+
+    parts = blocks.map(partial(_sums, question), first_rows(blocks))
+    units = pd.concat([sums for _, sums in parts]).groupby("cluster").sum()
+    if len(units) < FEWEST:
+        raise ValueError(f"clusters are drawn from at least {FEWEST}; got {len(units)}.")
+    stratum, wanted_units = _cut(units["rows"].to_numpy(), budget)
+    random = row_keys(np.arange(len(units)), seed)
+    taken = smallest(random, stratum, wanted_units)
+    names = dict(zip(units.index[taken], stratum[taken].tolist(), strict=True))
+    lengths = [n for n, _ in parts]
+    starts = (np.cumsum(lengths) - lengths).tolist()
+    found = blocks.map(partial(_rows_of, question, names, seed), starts)
+    chosen = Chosen.joined([rows for rows, _ in found])
+    cluster = np.concatenate([names for _, names in found])
+    of = np.bincount(stratum).astype(float)
+    return ClusterDraft(
+        chosen, _strata(units, stratum), cluster, of, wanted_units.astype(float), sum(lengths)
+    )
+
+
+def _sums(question: Question, block: Block, start: int) -> tuple[int, Any]:
+    import pandas as pd
+
+    rows = wanted(question, block, start)
+    h = block.h[rows]
+    frame = pd.DataFrame(
+        {"cluster": block.cluster[rows], "rows": 1.0, "h": h, "spread": h * (1 - h)}
+    )
+    return len(block), frame.groupby("cluster").sum().reset_index()
+
+
+def _cut(size: Floats, budget: float) -> tuple[Ints, Ints]:
+    """Stratum of each cluster, by size, and how many of each stratum to draw."""
+    units = max(FEWEST, round(budget / float(size.mean())))
+    pieces = min(number_of_strata(units), max(1, len(size) // (2 * FEWEST)))
+    order = np.argsort(size, kind="stable")
+    at = (np.cumsum(size[order]) - size[order] / 2) / size.sum()
+    stratum = np.empty(len(size), dtype=np.intp)
+    stratum[order] = np.minimum((at * pieces).astype(np.intp), pieces - 1)
+    stratum = np.unique(stratum, return_inverse=True)[1]
+    total = np.bincount(stratum, weights=size)
+    mean = total / np.bincount(stratum)
+    draws = np.round(budget * total / total.sum() / mean)  # rows in proportion to rows
+    return stratum, np.clip(draws, FEWEST, np.bincount(stratum)).astype(np.intp)
+
+
+def _rows_of(
+    question: Question, stratum: dict[str, int], seed: int, block: Block, start: int
+) -> tuple[Chosen, Any]:
+    inside = wanted(question, block, start) & np.isin(block.cluster, list(stratum))
+    rows = np.flatnonzero(inside)
+    names = block.cluster[rows]
+    group = np.full(len(rows), "", dtype=object) if block.group is None else block.group[rows]
+    own = np.array([stratum[name] for name in names], dtype=np.intp)
+    keys = row_keys(start + rows, seed)
+    return Chosen(keys, start + rows, own, block.ids(start, rows), block.h[rows], group), names
+
+
+def _strata(units: Any, stratum: Ints) -> Strata:
+    """The strata by their rows, for what to expect if rows of a cluster were independent."""
+    total = units.groupby(stratum)[["rows", "h", "spread"]].sum()
+    rows = total["rows"].to_numpy()
+    return Strata(
+        of=np.arange(len(rows))[None],
+        rows=rows,
+        share=rows / rows.sum(),
+        h=total["h"].to_numpy() / rows,
+        spread=total["spread"].to_numpy() / rows,
+        cost=np.ones(len(rows)),
+    )

@@ -1,0 +1,64 @@
+"""Cross-fitting: the h of an audited row comes from a model that has not seen its class.
+
+A model whose likelihood holds the audited classes fits them, and the difference y - h would look
+smaller than it is. The audited rows are dealt out in folds; for each fold the model is fitted
+without the classes of that fold.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from doublelogit._types import Floats, Ints
+from doublelogit.audit.draw import row_keys
+from doublelogit.audit.sheet import Audit
+from doublelogit.table_model import FittedTable, fit_rows, quietly
+from doublelogit.tables import Table
+
+FOLDS = 5
+
+
+def deal_folds(audit: Audit, folds: int = FOLDS) -> Ints:
+    """Fold of every audited row, dealt within strata."""
+    order = np.lexsort((row_keys(np.arange(len(audit)), 0), audit.stratum_number))
+    fold = np.empty(len(audit), dtype=np.intp)
+    fold[order] = np.arange(len(audit)) % folds
+    return fold
+
+
+def fold_models(fitted: FittedTable, table: Table, audit: Audit, fold: Ints) -> tuple[Any, ...]:
+    """For every fold the classifier, fitted again without the classes of its rows."""
+    X = table.encoded(fitted.encoding)
+    at = {name: i for i, name in enumerate(table.ids.tolist())}
+    rows = np.array([at[name] for name in audit.ids.tolist()], dtype=np.intp)
+    models = []
+    for f in range(int(fold.max()) + 1):
+        known = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
+        known[rows[fold == f]] = np.nan
+        part = replace(table, audited=known)
+        models.append(quietly(fit_rows, clone(fitted.classifier), X, part))
+    return tuple(models)
+
+
+def own_h(h: Floats, fold: Ints | None) -> Floats:
+    """H of every audited row by the model that has not seen it."""
+    return h[:, 0] if fold is None else h[np.arange(len(h)), fold]
+
+
+def mean_h(h: Floats, fold: Ints | None) -> float:
+    """A sum of h over many rows, the models weighted by the audited rows of their folds."""
+    if fold is None:
+        return float(h[0])
+    return float(h @ (np.bincount(fold, minlength=len(h)) / len(fold)))
+
+
+def joined(table: Table, audit: Audit) -> Table:
+    """The table with the classes that an audit found, for the likelihood of a fit."""
+    known = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
+    found = dict(zip(audit.ids.tolist(), audit.y.tolist(), strict=True))
+    for i, name in enumerate(table.ids.tolist()):
+        y = found.get(name, np.nan)
+        known[i] = known[i] if np.isnan(y) else y
+    return replace(table, audited=known)

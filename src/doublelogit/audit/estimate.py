@@ -1,0 +1,303 @@
+"""``estimate``: what an audit says of a table, right whatever the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from doublelogit._types import Floats, Ints
+from doublelogit.audit.blocks import Asked, blocks_of
+from doublelogit.audit.calibration import Calibration, calibrate
+from doublelogit.audit.crossfit import deal_folds, fold_models, mean_h, own_h
+from doublelogit.audit.difference import Drawn, Total, difference
+from doublelogit.audit.gather import Gathered, Population, gather
+from doublelogit.audit.misuse import Signs, signs
+from doublelogit.audit.sheet import Audit, as_audit
+from doublelogit.inference.estimate import Estimate, check_level
+from doublelogit.table_model import FittedTable
+from doublelogit.tables import Table
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Positives among the audited rows: found, and expected by a model that had not seen them."""
+
+    rows: int
+    found: float
+    expected: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class AuditEstimate:
+    """What an audit says of a table.
+
+    Parameters
+    ----------
+    prevalence, hidden : Estimate
+        Share of positives and number of hidden positives of the table, with design-based
+        intervals; None where rows were not drawn with known chances.
+    groups : dict of str to Estimate
+        Prevalence by group.
+    listed : Estimate or None
+        Precision of the list, from audited rows of it alone; None if it was not asked for.
+    agreement : Agreement
+        The model's expectation beside what was found.
+    calibration : Calibration
+        h beside what was found, and h put right.
+    signs : Signs or None
+        Signs that rows were not drawn as the audit says; None where it does not say so.
+    bounds : tuple of float
+        Least and largest prevalence that the known classes allow.
+    blank, unsure : int
+        Rows that nobody looked at, and rows where looking did not help.
+    lam : float
+        lambda of the difference estimator.
+    """
+
+    kind: str
+    prevalence: Estimate | None
+    hidden: Estimate | None
+    groups: dict[str, Estimate]
+    listed: Estimate | None
+    agreement: Agreement
+    calibration: Calibration
+    signs: Signs | None
+    bounds: tuple[float, float]
+    blank: int
+    unsure: int
+    rounds: int
+    lam: float
+
+
+def estimate(
+    model: Any,
+    X: Any,
+    audit: Any,
+    y: Any = None,
+    *,
+    by: Any = None,
+    top: int | None = None,
+    level: float = 0.95,
+    reviewer_error: float | tuple[float, float] = 0.0,
+    cross_fit: bool | None = None,
+    audit_kind: str = "drawn",
+) -> AuditEstimate:
+    """Estimate prevalence and hidden positives from an audit.
+
+    The model helps and is not trusted: the difference estimator is right whatever it says.
+
+    Parameters
+    ----------
+    model : TableClassifier or classifier
+        Fitted.
+    X : path, DataFrame, scan or Table; or features, also as a Dask array
+        The rows of fit.
+    audit : Audit, path or DataFrame, or a list of them
+        What was found; see :mod:`doublelogit.audit.sheet`.
+    y : array-like, default=None
+        Labels, where X are features.
+    by : str or array-like, default=None
+        Groups for which the prevalence is wanted too.
+    top : int, default=None
+        Length of a list whose precision is wanted from its audited rows.
+    level : float, default=0.95
+        Of the intervals.
+    reviewer_error : float or (float, float), default=0.0
+        Probability that a reviewer takes a row for the other class; or that of a negative taken
+        for a positive, and that of a positive taken for a negative.
+    cross_fit : bool, default=None
+        Whether the audited classes are in the model's likelihood, so that it must be fitted again
+        without them; None looks at the table.
+    audit_kind : {"drawn", "features", "convenience"}, default="drawn"
+        How the rows came to be looked at, if ``audit`` is no Audit yet.
+
+    Returns
+    -------
+    estimate : AuditEstimate
+    """
+    check_level(level)
+    audit = as_audit(audit, audit_kind)
+    errors = _errors(reviewer_error)
+    seen = Audit(audit.frame[audit.answered].reset_index(drop=True), audit.kind)
+    if len(seen) == 0:
+        raise ValueError("nobody has looked at a row of this audit yet: every class is empty.")
+    if cross_fit is None:
+        cross_fit = isinstance(X, Table) and X.audited is not None and X.roles.audited is None
+    fold, models = None, ()
+    if cross_fit:
+        fold = deal_folds(seen)
+        models = fold_models(_fitted(model), X, seen, fold)
+    blocks = blocks_of(model, X, y, Asked(by=by, models=models))
+    found = gather(blocks, seen.ids, 0 if top is None else top)
+    return _concluded(_Case(audit, seen, found, fold, level, errors), top)
+
+
+def _fitted(model: Any) -> FittedTable:
+    return model if isinstance(model, FittedTable) else model.fitted_
+
+
+def _errors(given: float | tuple[float, float]) -> tuple[float, float]:
+    wrong = given if isinstance(given, Sequence) else (given, given)
+    if len(wrong) != 2 or min(wrong) < 0 or sum(wrong) >= 1:
+        raise ValueError(
+            "`reviewer_error` must be a probability below 0.5, or two whose sum is below 1; got "
+            f"{given}."
+        )
+    return float(wrong[0]), float(wrong[1])
+
+
+@dataclass(frozen=True)
+class _Case:
+    """An audit joined with its table."""
+
+    audit: Audit
+    seen: Audit
+    found: Gathered
+    fold: Ints | None
+    level: float
+    errors: tuple[float, float]
+
+    @property
+    def h(self) -> Floats:
+        return own_h(self.found.h, self.fold)
+
+    def answers(self, unsure: float | None) -> Floats:
+        """Classes, with one value for all that nobody could tell; None is the stratum's mean."""
+        y = self.seen.y.copy()
+        gone = np.isnan(y)
+        if unsure is not None:
+            y[gone] = unsure
+        for k in np.unique(self.seen.stratum_number[gone & np.isnan(y)]):
+            mine = self.seen.stratum_number == k
+            known = y[mine & ~gone]
+            y[mine & gone] = known.mean() if len(known) else np.nanmean(self.seen.y)
+        return y
+
+    def drawn(self, inside: Any, domain: Population, unsure: float | None = None) -> Drawn:
+        """The audited units of a domain: rows, or clusters and weighted rows with their sums."""
+        audit = self.seen
+        number, rounds = audit.stratum_number, audit.round - audit.round.min()
+        first = np.unique(number, return_index=True)[1]
+        y, h, binary = self.answers(unsure), self.h, True
+        kept = inside
+        if audit.cluster is not None or self.found.weighted:
+            y, h, binary = (y * self.found.weight * inside, h * self.found.weight * inside, False)
+            kept = np.ones(len(y), dtype=bool)
+        n = np.bincount(number).astype(float)
+        units = Drawn(
+            y=y[kept],
+            h=h[kept],
+            stratum=number[kept],
+            round=rounds[kept],
+            size=audit.frame["of"].to_numpy(dtype=float)[first],
+            round_of=rounds[first],
+            domain=np.bincount(number[kept], minlength=len(n)) / n,
+            all_h=mean_h(domain.h, self.fold),
+            all_rows=domain.open,
+            binary=binary,
+        )
+        return units if audit.cluster is None else units.summed(audit.cluster)
+
+    def total(self, inside: Any, domain: Population) -> Total:
+        """Number of positives of unknown class in a domain, whatever the unsure rows are."""
+        found = difference(self.drawn(inside, domain), self.level)
+        low, high = found.low, found.high
+        if self.seen.unsure[inside].any():
+            low = min(low, difference(self.drawn(inside, domain, 0.0), self.level).low)
+            high = max(high, difference(self.drawn(inside, domain, 1.0), self.level).high)
+        return self._corrected(replace(found, low=low, high=high), domain.open)
+
+    def _corrected(self, found: Total, rows: float) -> Total:
+        """What the reviewers' errors leave of it: T = (T_hat - N fp) / (1 - fp - fn)."""
+        false_positive, false_negative = self.errors
+        kept = 1 - false_positive - false_negative
+
+        def undone(total: float) -> float:
+            return float(np.clip((total - rows * false_positive) / kept, 0, rows))
+
+        value, low, high = map(undone, (found.value, found.low, found.high))
+        return replace(found, se=found.se / kept, value=value, low=low, high=high)
+
+
+def _concluded(case: _Case, top: int | None) -> AuditEstimate:
+    found, population = case.found, case.found.population
+    everywhere = np.ones(len(case.seen), dtype=bool)
+    answered = ~np.isnan(case.seen.y)
+    agreement, calibration = _compared(case, answered)
+    shared: dict[str, Any] = {
+        "kind": case.audit.kind,
+        "agreement": agreement,
+        "calibration": calibration,
+        "bounds": _bounds(case, population),
+        "blank": int((~case.audit.answered).sum()),
+        "unsure": int(case.audit.unsure.sum()),
+        "rounds": len(np.unique(case.audit.round)),
+    }
+    if case.audit.kind != "drawn":
+        return AuditEstimate(
+            **shared, prevalence=None, hidden=None, groups={}, listed=None, signs=None, lam=0.0
+        )
+    total = case.total(everywhere, population)
+    groups = {
+        name: _prevalence(case.total(found.group == name, part), part, case.level, name)
+        for name, part in found.groups.items()
+        if name and (found.group == name).any()
+    }
+    return AuditEstimate(
+        **shared,
+        prevalence=_prevalence(total, population, case.level),
+        hidden=Estimate(
+            "hidden positives", total.value, total.se, total.low, total.high, case.level, total.how
+        ),
+        groups=groups,
+        listed=None if top is None else _listed(case),
+        signs=signs(case.drawn(everywhere, population), case.audit.lost),
+        lam=total.lam,
+    )
+
+
+def _prevalence(total: Total, part: Population, level: float, group: str = "") -> Estimate:
+    name = f"prevalence of {group}" if group else "prevalence"
+    value, low, high = (
+        (part.positive + count) / part.rows for count in (total.value, total.low, total.high)
+    )
+    return Estimate(name, value, total.se / part.rows, low, high, level, f"audit, {total.how}")
+
+
+def _listed(case: _Case) -> Estimate | None:
+    """Precision of the list, by the audited rows that are on it."""
+    first = case.found.first
+    inside = case.found.h[:, 0] >= first[-1] if len(first) else np.zeros(0, dtype=bool)
+    if not inside.any():
+        return None
+    rows = float(len(first))
+    part = Population(rows, 0.0, rows, np.full(case.found.h.shape[1], first.sum()))
+    total = case.total(inside, part)
+    value, se, low, high = (x / rows for x in (total.value, total.se, total.low, total.high))
+    return Estimate("precision of the list", value, se, low, high, case.level, total.how)
+
+
+def _bounds(case: _Case, population: Population) -> tuple[float, float]:
+    """Least and largest prevalence, if what nobody looked at were all negative or all positive."""
+    known = ~np.isnan(case.seen.y)
+    weight, y = case.found.weight[known], case.seen.y[known]
+    least = population.positive + float(weight @ y)
+    most = population.positive + population.open - float(weight @ (1 - y))
+    return least / population.rows, most / population.rows
+
+
+def _compared(case: _Case, known: Any) -> tuple[Agreement, Calibration]:
+    """The model's expectation of the rows whose class was found, and h put right."""
+    y, h = case.seen.y[known], case.h[known]
+    false_positive, false_negative = case.errors
+    said = false_positive + (1 - false_positive - false_negative) * h  # what a reviewer would say
+    spread = np.sqrt(float(said @ (1 - said)))
+    gap = max(abs(float((y - said).sum())) - 0.5, 0.0)  # counts move in steps of one
+    p = float(2 * norm.sf(gap / spread)) if spread > 0 else float(gap == 0)
+    chance = case.seen.frame["chance"].to_numpy(dtype=float)[known]
+    weight = np.where(np.isnan(chance), 1.0, 1 / chance)
+    agreement = Agreement(len(y), float(y.sum()), float(said.sum()), p)
+    return agreement, calibrate(y, h, weight)

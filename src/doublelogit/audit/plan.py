@@ -1,0 +1,280 @@
+"""``plan``: which rows to look at, with what chance each, and what to expect of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats, Ints
+from doublelogit.audit.blocks import Asked, Blocks, blocks_of, first_rows
+from doublelogit.audit.clusters import draft_clusters
+from doublelogit.audit.draw import row_keys
+from doublelogit.audit.estimate import AuditEstimate, estimate
+from doublelogit.audit.expectation import Expected, budget_for, expect, remaining
+from doublelogit.audit.sheet import Audit, as_audit
+from doublelogit.audit.strata import GOALS, Strata, Sums, make_strata
+from doublelogit.audit.tally import Choice, Chosen, Question, add_up, choose, listed_rows, tally
+
+FIRST_GUESS = 100.0  # rows for which strata are made before a width is turned into a budget
+CURVE = (20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 800, 1200, 2000)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows to look at, each with its chance, and what they are expected to tell.
+
+    Parameters
+    ----------
+    audit : Audit
+        The rows drawn, in random order, their classes empty.
+    strata : Strata
+        What they were drawn from.
+    population : float
+        Number of all rows.
+    goals : tuple of str
+        What the plan is for.
+    rows : ndarray of int
+        Numbers of the rows drawn, counted from 0, in the order of the audit.
+    h : ndarray of float
+        P(Y=1 | x, S=0) of each, by the model.
+    before : AuditEstimate or None
+        What earlier rounds say; None in the first.
+    """
+
+    audit: Audit
+    strata: Strata
+    population: float
+    goals: tuple[str, ...]
+    rows: Ints
+    h: Floats
+    before: AuditEstimate | None = None
+
+    @property
+    def width_before(self) -> float | None:
+        """Width of the interval of the prevalence by earlier rounds."""
+        return _width(self.before)
+
+    @property
+    def reached(self) -> bool:
+        """Whether earlier rounds have reached the width asked for, so that nothing was drawn."""
+        return len(self.audit) == 0
+
+    @cached_property
+    def expected(self) -> Expected:
+        """Width of the interval of the prevalence that all rounds are expected to lead to."""
+        return self._expect(self.spent)
+
+    def _expect(self, budget: float) -> Expected:
+        return expect(self.strata, budget, self.population).after(self.width_before)
+
+    @property
+    def spent(self) -> float:
+        """What the rows drawn cost on average; their number, if no costs were given."""
+        number = self.audit.frame["stratum"].astype(int) - 1
+        return float(self.strata.cost[number].sum())
+
+    def curve(self, budgets: Sequence[float] = CURVE) -> list[Expected]:
+        """Expected width against budget, as far as there are rows."""
+        most = float(self.strata.rows @ self.strata.cost)
+        asked = sorted({*(b for b in budgets if b < most), self.spent})
+        return [self._expect(budget) for budget in asked]
+
+    def budget_for(self, width: float, truth: str = "holds") -> float:
+        """Budget with which the interval of the prevalence is expected to be at most so wide."""
+        wanted = remaining(width, self.width_before)
+        return budget_for(self.strata, wanted, self.population, truth)
+
+    def sheet(self, *, show_scores: bool = False) -> Any:
+        """The reviewer's sheet: id and empty class in random order; scores only if asked for."""
+        return self.audit.sheet(self.h if show_scores else None)
+
+
+def plan(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    budget: float | None = None,
+    width: float | None = None,
+    goal: str | Sequence[str] = "prevalence",
+    by: Any = None,
+    cost: Any = None,
+    clusters: Any = None,
+    audit: Any = None,
+    top: int = 100,
+    random_state: int = 0,
+) -> Plan:
+    """Draw unlabelled rows to be looked at, with known chances that are never zero.
+
+    Parameters
+    ----------
+    model : TableClassifier or classifier
+        Fitted.
+    X : path, DataFrame, scan or Table; or features, also as a Dask array
+        The rows of fit.
+    y : array-like, default=None
+        Labels, where X are features.
+    budget : float, default=None
+        Rows to draw; what they may cost together, if ``cost`` is given.
+    width : float, default=None
+        Of the 95% interval of the prevalence; the budget that is expected to reach it, if the
+        model holds, is taken. One of ``budget`` and ``width`` is needed.
+    goal : {"prevalence", "orientation", "list", "all"} or several, default="prevalence"
+        What the rows are to tell: the share of positives, which model is the class, or the
+        precision of the list of the ``top`` likeliest rows.
+    by : str or array-like, default=None
+        Groups whose prevalence is wanted: each has strata of its own.
+    cost : str or array-like, default=None
+        What it costs to look at each row.
+    clusters : str or array-like, default=None
+        Rows that are looked at together: whole clusters are drawn.
+    audit : Audit or path, default=None
+        Rows looked at before; none of them is drawn again.
+    top : int, default=100
+        Length of the list of the goal "list".
+    random_state : int, default=0
+        The same seed draws the same rows, whatever engine holds them.
+
+    Returns
+    -------
+    plan : Plan
+    """
+    goals, earlier = _goals(goal), None if audit is None else as_audit(audit)
+    _check_numbers(budget, width, clusters)
+    _check_swap(model, goals)
+    before = None if earlier is None else estimate(model, X, earlier, y)
+    asked = Asked(
+        by,
+        cost,
+        clusters,
+        swapped="orientation" in goals,
+        line=None if before is None else before.calibration,
+    )
+    question = Question(goals, set() if earlier is None else earlier.looked_at, top)
+    number = 1 if earlier is None else earlier.last_round + 1
+    task = _Task(question, Wish(budget, width, _width(before)), number, random_state + number - 1)
+    blocks = blocks_of(model, X, y, asked)
+    found = _of_rows(blocks, task) if clusters is None else _of_clusters(blocks, task)
+    return replace(found, before=before)
+
+
+def _width(before: AuditEstimate | None) -> float | None:
+    if before is None or before.prevalence is None:
+        return None
+    return before.prevalence.high - before.prevalence.low
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A budget, or the width that all rounds are to reach, given that of the earlier ones."""
+
+    budget: float | None
+    width: float | None
+    earlier: float | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.width is not None and self.earlier is not None and self.earlier <= self.width
+
+    def strata(self, sums: Sums, population: float) -> tuple[Strata, float]:
+        """Strata for the budget, and the budget."""
+        if self.budget is not None:
+            return make_strata(sums, self.budget), self.budget
+        assert self.width is not None
+        guess = make_strata(sums, FIRST_GUESS)
+        if self.reached:
+            return guess, 0.0
+        width = remaining(self.width, self.earlier)
+        strata = make_strata(sums, budget_for(guess, width, population))
+        return strata, budget_for(strata, width, population)
+
+
+@dataclass(frozen=True)
+class _Task:
+    question: Question
+    wish: Wish
+    number: int  # of the round
+    seed: int
+
+
+def _of_rows(blocks: Blocks, task: _Task) -> Plan:
+    question = task.question
+    tallies = blocks.map(
+        partial(tally, question), first_rows(blocks) if question.done else repeat(0)
+    )
+    lengths = [each.rows for each in tallies]
+    listed = listed_rows(question, tallies) if "list" in question.goals else None
+    sums, keys = add_up(question, tallies, listed)
+    if not keys:
+        raise ValueError("an audit needs unlabelled rows that nobody has looked at; there is none.")
+    strata, budget = task.wish.strata(sums, float(sum(lengths)))
+    drawn = strata.allocation(budget) * (not task.wish.reached)
+    choice = Choice(question, strata, keys, drawn, task.seed)
+    starts = (np.cumsum(lengths) - lengths).tolist()
+    nothing = [np.zeros(0, dtype=np.intp)] * len(lengths)
+    parts = blocks.map(partial(choose, choice), starts, listed or nothing)
+    chosen = Chosen.joined(parts).smallest(drawn)
+    frame = _frame(chosen, strata.rows, drawn / strata.rows, task.number)
+    return _shuffled(frame, chosen, strata, float(sum(lengths)), task)
+
+
+def _of_clusters(blocks: Blocks, task: _Task) -> Plan:
+    assert task.wish.budget is not None
+    draft = draft_clusters(blocks, task.question, task.wish.budget, task.seed)
+    frame = _frame(draft.chosen, draft.of, draft.drawn / draft.of, task.number)
+    frame.insert(len(frame.columns) - 1, "cluster", draft.cluster)
+    return _shuffled(frame, draft.chosen, draft.strata, draft.population, task)
+
+
+def _frame(chosen: Chosen, of: Floats, chance: Floats, number: int) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "id": chosen.id,
+            "round": number,
+            "stratum": [str(k + 1) for k in chosen.stratum],
+            "of": of[chosen.stratum].astype(int),
+            "chance": chance[chosen.stratum],
+            "class": "",
+        }
+    )
+
+
+def _shuffled(frame: Any, chosen: Chosen, strata: Strata, population: float, task: _Task) -> Plan:
+    """The plan in random order, so that whoever stops early has still drawn at random."""
+    order = np.argsort(row_keys(chosen.row, task.seed + 2**32), kind="stable")
+    if "cluster" in frame.columns:  # of which one is looked at after the other
+        first = frame["cluster"].iloc[order].drop_duplicates().tolist()
+        order = order[np.argsort(frame["cluster"].iloc[order].map(first.index), kind="stable")]
+    audit = Audit(frame.iloc[order].reset_index(drop=True))
+    return Plan(audit, strata, population, task.question.goals, chosen.row[order], chosen.h[order])
+
+
+def _goals(goal: str | Sequence[str]) -> tuple[str, ...]:
+    asked = (goal,) if isinstance(goal, str) else tuple(goal)
+    asked = GOALS if asked == ("all",) else asked
+    for name in asked:
+        if name not in GOALS:
+            raise ValueError(f"`goal` must be one of {', '.join(GOALS)} or all; got {name!r}.")
+    return asked
+
+
+def _check_numbers(budget: float | None, width: float | None, clusters: Any) -> None:
+    if (budget is None) == (width is None):
+        raise ValueError(f"one of `budget` and `width` is needed; got {budget} and {width}.")
+    if clusters is not None and budget is None:
+        raise ValueError("a plan of clusters needs a `budget`, in rows; got a width.")
+    if budget is not None and not budget > 0:
+        raise ValueError(f"`budget` must be above 0; got {budget}.")
+    if width is not None and not 0 < width < 1:
+        raise ValueError(f"`width` must be between 0 and 1, for example 0.05; got {width}.")
+
+
+def _check_swap(model: Any, goals: tuple[str, ...]) -> None:
+    if "orientation" in goals:
+        getattr(model, "classifier_", getattr(model, "classifier", model)).swapped()

@@ -1,0 +1,213 @@
+"""An audit as a table: which rows were drawn, with what chance, and what was found.
+
+Columns: ``id``, ``round``, ``stratum``, ``of`` (rows, or clusters, in the stratum when it was drawn
+from), ``chance`` (that a row of the stratum is drawn), ``cluster`` where clusters were drawn, and
+``class``: 1/0 or yes/no, empty where nobody has looked, "don't know" where looking did not help.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats, Ints
+from doublelogit.exceptions import TableError
+from doublelogit.extras import needs
+from doublelogit.tables import read_table
+from doublelogit.tables.labels import NO, YES, label_words
+from doublelogit.tables.words import as_words
+from doublelogit.tables.write import FORMULA
+
+# How rows came to be looked at: with known chances; by scores or features; in any other way.
+KINDS = ("drawn", "features", "convenience")
+UNSURE = {"?", "don't know", "dont know", "don\u2019t know", "dk", "unsure", "unclear", "unknown"}
+DESIGN = ("round", "stratum", "of", "chance")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Rows of an audit, of one round or of several.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With the columns that the module describes; ``id`` and ``class`` are texts.
+    kind : {"drawn", "features", "convenience"}, default="drawn"
+        How the rows came to be looked at.
+    """
+
+    frame: Any
+    kind: str = "drawn"
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def ids(self) -> Any:
+        """Id of every row, as text."""
+        return self.frame["id"].to_numpy(dtype=object)
+
+    @cached_property
+    def y(self) -> Floats:
+        """The class found: 1, 0, or NaN where nobody looked or looking did not help."""
+        return _coded(self.frame["class"])
+
+    @cached_property
+    def unsure(self) -> Any:
+        """Rows that somebody looked at in vain."""
+        return np.array([word.lower() in UNSURE for word in self.frame["class"]], dtype=bool)
+
+    @property
+    def answered(self) -> Any:
+        """Rows that somebody looked at, in vain or not."""
+        return self.unsure | ~np.isnan(self.y)
+
+    @property
+    def looked_at(self) -> set[str]:
+        """Ids of rows that need not be looked at again."""
+        return set(self.ids[self.answered].tolist())
+
+    @property
+    def round(self) -> Ints:
+        """Round of every row."""
+        return self.frame["round"].to_numpy(dtype=np.intp)
+
+    @property
+    def last_round(self) -> int:
+        """Number of the latest round."""
+        return int(self.round.max()) if len(self) else 0
+
+    @cached_property
+    def stratum_number(self) -> Ints:
+        """Stratum of every row within its round, counted from 0 over all rounds."""
+        import pandas as pd
+
+        pairs = pd.MultiIndex.from_arrays([self.round, self.frame["stratum"]])
+        return np.asarray(pd.factorize(pairs, sort=True)[0], dtype=np.intp)
+
+    @property
+    def cluster(self) -> Any:
+        """Cluster of every row; None where rows were drawn one by one."""
+        return self.frame["cluster"].to_numpy(dtype=object) if "cluster" in self.frame else None
+
+    @property
+    def lost(self) -> int:
+        """Rows that were drawn, by the chances, but are not in the file."""
+        if self.kind != "drawn" or self.cluster is not None:
+            return 0
+        each = self.frame.groupby(["round", "stratum"], observed=True)
+        drawn = (each["of"].first() * each["chance"].first()).round()
+        return int(np.maximum(drawn - each.size(), 0).sum())
+
+    def sheet(self, h: Floats | None = None) -> Any:
+        """Id and empty class for a reviewer; h as well if it is given."""
+        sheet = self.frame[["id", "class"]].assign(note="")
+        return sheet if h is None else sheet.assign(score=np.round(h, 4))
+
+
+def as_audit(source: Any, kind: str = "drawn") -> Audit:
+    """An audit from a file, a frame, or several of them.
+
+    Beside a file ``audit.csv`` the reviewer's sheet, ``audit-sheet.csv``, is read too if it is
+    there: its classes take the place of empty ones.
+    """
+    import pandas as pd
+
+    needs("pandas", "An audit", "tables")
+    if isinstance(source, Audit):
+        return source
+    if kind not in KINDS:
+        raise ValueError(f"`audit_kind` must be one of {', '.join(KINDS)}; got {kind!r}.")
+    parts = source if isinstance(source, list | tuple) else [source]
+    frame = pd.concat([_read(part, kind) for part in parts], ignore_index=True)
+    audit = Audit(frame, kind)
+    repeated = frame["id"][audit.answered & frame["id"].duplicated(keep=False).to_numpy()]
+    twice = repeated[repeated.duplicated()]
+    if len(twice):
+        raise TableError(
+            f"an audit must look at a row once; {twice.iloc[0]!r} has a class more than once. "
+            "Keep one line of it."
+        )
+    return audit
+
+
+def _read(source: Any, kind: str) -> Any:
+    frame = read_table(source, text=["class", "stratum", "cluster"], verbatim=["id"])
+    for name in ("id", "class"):
+        if name not in frame.columns:
+            raise TableError(
+                f"an audit has the columns 'id' and 'class'; this one has {list(frame.columns)}."
+            )
+    frame = frame.assign(id=_ids(frame["id"]), **{"class": label_words(frame["class"])})
+    if isinstance(source, str | Path):
+        frame = _with_sheet(frame, Path(source))
+    return _with_design(frame, kind)
+
+
+def _ids(column: Any) -> Any:
+    """Ids as they are in the table: a quote before what looks like a formula was put by us."""
+    words = as_words(column)
+    for i, word in enumerate(words):
+        if word.startswith("'") and word[1:].startswith(FORMULA):
+            words[i] = word[1:]
+    return words
+
+
+def sheet_path(path: Path) -> Path:
+    """Where the reviewer's sheet of an audit is."""
+    return path.with_name(f"{path.stem}-sheet{path.suffix}")
+
+
+def _with_sheet(frame: Any, path: Path) -> Any:
+    other = sheet_path(path)
+    if not other.exists():
+        return frame
+    sheet = read_table(other, text=["class"], verbatim=["id"])
+    found = dict(zip(_ids(sheet["id"]), label_words(sheet["class"]), strict=True))
+    theirs = np.array([found.get(name, "") for name in frame["id"]], dtype=object)
+    mine = frame["class"].to_numpy(dtype=object)
+    differ = (mine != "") & (theirs != "") & (mine != theirs)
+    if differ.any():
+        name = frame["id"].to_numpy()[differ][0]
+        raise TableError(f"{path.name} and {other.name} have different classes of {name!r}.")
+    return frame.assign(**{"class": np.where(mine == "", theirs, mine)})
+
+
+def _with_design(frame: Any, kind: str) -> Any:
+    """Round, stratum, size and chance of every row, as far as they follow from what is given."""
+    if kind != "drawn":
+        nothing = {"round": 1, "stratum": "1", "of": np.nan, "chance": np.nan}
+        return frame[["id", "class"]].assign(**nothing)
+    if "chance" not in frame.columns:
+        raise TableError(
+            "rows of an audit must have the chance with which they were drawn, in a column "
+            "'chance'; this one has none. If they were not drawn at random, say by `audit_kind` "
+            "how they were chosen: features (by scores or columns of the table) or convenience."
+        )
+    chance = frame["chance"].to_numpy(dtype=float)
+    if not ((chance > 0) & (chance <= 1)).all():
+        raise TableError(f"chances must be above 0 and at most 1; got {chance.min()}.")
+    rounds = frame["round"].astype(int) if "round" in frame.columns else 1
+    stratum = as_words(frame["stratum"]) if "stratum" in frame.columns else chance.astype(str)
+    kept = frame.assign(round=rounds, stratum=stratum, chance=chance)
+    if "of" not in kept.columns:
+        size = kept.groupby(["round", "stratum"])["id"].transform("size")
+        kept["of"] = np.round(size / chance)
+    columns = ["id", *DESIGN, *(["cluster"] if "cluster" in kept.columns else []), "class"]
+    return kept[columns]
+
+
+def _coded(words: Any) -> Floats:
+    coded = np.full(len(words), np.nan)
+    for i, word in enumerate(words):
+        lower = word.lower()
+        if lower in UNSURE or not word:
+            continue
+        if lower not in YES | NO:
+            raise TableError(
+                f'the class of an audited row is 1/0, yes/no, "don\'t know" or empty; got {word!r}.'
+            )
+        coded[i] = float(lower in YES)
+    return coded

@@ -1,0 +1,138 @@
+"""Strata of an audit and how many rows each of them gets.
+
+Rows are put into strata by the model's probability h = P(Y=1 | x, S=0), within classes that must
+not be mixed (groups, the list or not, whether the swapped model disagrees). A row's share of
+the audit is
+
+    q = UNIFORM / N + (1 - UNIFORM) mean over goals of a / sum a
+    a = sqrt(h (1 - h))     goal prevalence: Neyman's allocation, if the model holds
+        |h - h'|            goal orientation: what tells the model from the swapped one
+        sqrt(h (1 - h))     goal list: of rows of the list alone
+
+each divided by the square root of what the row costs. Strata are cut where equal shares are
+reached, and n_k = budget sum_{i in k} q_i rows are drawn from each at random, so that every row has
+the chance n_k / N_k, which is at least about UNIFORM times that of a simple random audit. A model
+that is wrong can therefore widen an interval by a factor of 1 / sqrt(UNIFORM) at most.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from doublelogit._types import Floats, Ints
+from doublelogit.audit.grouped import sum_by
+
+UNIFORM = 0.7  # of the audit is drawn without regard to the model
+GOALS = ("prevalence", "orientation", "list")
+BINS = 2048  # of h, from which strata are put together
+APART = 0.1  # distance of h from the swapped model's that makes a class of its own
+FEWEST = 2  # rows of a stratum: with one there is no variance
+
+
+def bin_of(h: Floats) -> Ints:
+    """Bin of each h, of equal widths in arcsin sqrt(h), where the variance of a draw is even."""
+    angle = np.arcsin(np.sqrt(np.clip(h, 0, 1))) / (np.pi / 2)
+    return np.minimum((angle * BINS).astype(np.intp), BINS - 1)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over the rows of each class (first axis) and bin of h (second).
+
+    ``teaches`` has one table per goal: sums of a / sqrt(cost).
+    """
+
+    rows: Floats
+    h: Floats
+    spread: Floats  # sums of h (1 - h)
+    cost: Floats
+    teaches: dict[str, Floats]
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(
+            self.rows + other.rows,
+            self.h + other.h,
+            self.spread + other.spread,
+            self.cost + other.cost,
+            {goal: table + other.teaches[goal] for goal, table in self.teaches.items()},
+        )
+
+    def shares(self) -> Floats:
+        """Q of all rows of each class and bin."""
+        cheap = np.divide(self.rows**1.5, np.sqrt(self.cost), where=self.rows > 0, out=0 * self.h)
+        shares = [cheap / cheap.sum()]
+        taught = [table / table.sum() for table in self.teaches.values() if table.sum() > 0]
+        shares += [sum(taught[1:], taught[0]) / len(taught)] if taught else []
+        weights = (UNIFORM, 1 - UNIFORM) if taught else (1.0,)
+        return np.asarray(sum(w * q for w, q in zip(weights, shares, strict=True)))
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Strata: which class and bin belongs to which, and sums over their rows."""
+
+    of: Ints  # stratum of each class and bin
+    rows: Floats
+    share: Floats
+    h: Floats  # mean of h
+    spread: Floats  # mean of h (1 - h)
+    cost: Floats  # mean cost of a row
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def allocation(self, budget: float) -> Ints:
+        """Rows to draw from each stratum, of which all cost about the budget."""
+        wanted = budget * self.share / float(self.share @ self.cost)
+        least = np.minimum(FEWEST, self.rows)
+        drawn = np.clip(np.floor(wanted), least, self.rows)
+        for k in np.argsort(np.floor(wanted) - wanted, kind="stable"):  # largest remainders first
+            if drawn[k] < self.rows[k] and float(drawn @ self.cost) + self.cost[k] <= budget:
+                drawn[k] += 1
+        while drawn.sum() < self.rows.sum():  # strata that were full have left something over
+            able = np.flatnonzero((drawn < self.rows) & (drawn @ self.cost + self.cost <= budget))
+            if len(able) == 0:
+                break
+            drawn[able[np.argmin(drawn[able] / np.maximum(wanted[able], 1e-12))]] += 1
+        return drawn.astype(np.intp)
+
+
+def number_of_strata(draws: float) -> int:
+    """Strata of a class: few, so that each of them has rows enough for its variance."""
+    return max(1, round(draws ** (1 / 3)))
+
+
+def make_strata(sums: Sums, budget: float) -> Strata:
+    """Cut every class where equal shares of the audit are reached."""
+    share = sums.shares()
+    mean_cost = float((share * _mean(sums.cost, sums.rows)).sum())
+    draws = budget / mean_cost
+    of = np.full(sums.rows.shape, -1, dtype=np.intp)
+    count = 0
+    for c, row in enumerate(share):
+        if sums.rows[c].sum() == 0:
+            continue
+        pieces = number_of_strata(draws * float(row.sum()))
+        before = np.cumsum(row) - row / 2
+        cut = np.minimum((before / row.sum() * pieces).astype(np.intp), pieces - 1)
+        used = np.unique(cut[sums.rows[c] > 0])
+        of[c] = count + np.clip(np.searchsorted(used, cut), 0, len(used) - 1)
+        count += len(used)
+
+    def total(table: Floats) -> Floats:
+        inside = of >= 0
+        return sum_by(of[inside], table[inside], count)
+
+    rows = total(sums.rows)
+    return Strata(
+        of,
+        rows,
+        total(share),
+        total(sums.h) / rows,
+        total(sums.spread) / rows,
+        total(sums.cost) / rows,
+    )
+
+
+def _mean(total: Floats, rows: Floats) -> Floats:
+    return np.divide(total, rows, where=rows > 0, out=np.zeros_like(total))
