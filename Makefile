@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid credible coverage scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
+.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -79,6 +79,9 @@ credible: $(VENV)/.dev  ## Whether AVERAGED's intervals cover, 400 runs per desi
 
 coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per design; benchmarks/results
 	$(BIN)/python benchmarks/coverage.py
+
+doubt: $(VENV)/.dev  ## Whether what warns, and what does not, is right: intervals; minutes; benchmarks/results
+	$(BIN)/python benchmarks/doubt_intervals.py
 
 scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/results
 	$(BIN)/python benchmarks/scar.py

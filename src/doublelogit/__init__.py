@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from doublelogit.estimators import *  # noqa: F403
     from doublelogit.estimators.pipeline import PUPipeline as PUPipeline
     from doublelogit.exceptions import LabelOrderWarning as LabelOrderWarning
+    from doublelogit.exceptions import MisfitWarning as MisfitWarning
     from doublelogit.exceptions import ModelFileError as ModelFileError
     from doublelogit.exceptions import OrientationWarning as OrientationWarning
     from doublelogit.exceptions import SeparationWarning as SeparationWarning
@@ -39,6 +40,7 @@ __version__ = version("doublelogit")
 _HOMES = {
     "Finding": "findings",
     "LabelOrderWarning": "exceptions",
+    "MisfitWarning": "exceptions",
     "ModelFileError": "exceptions",
     "OrientationWarning": "exceptions",
     "PUPipeline": "estimators.pipeline",

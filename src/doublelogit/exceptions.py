@@ -21,6 +21,10 @@ class WeakIdentificationWarning(UserWarning):
     """The labels hardly determine the prevalence, so that an interval is not to be relied on."""
 
 
+class MisfitWarning(UserWarning):
+    """The labels speak against the model, so that its numbers may be wrong beyond their errors."""
+
+
 class TableError(ValueError):
     """A table, a column or its values are not what was said of them."""
 

@@ -3,10 +3,11 @@
 # Prevalence
 WIDE_INTERVAL = 0.2  # an interval of the prevalence that is no answer
 SAME_ANSWER = 0.02  # difference of two prevalences that nobody acts on
+VERY_WIDE = 0.4  # a 95% interval of the prevalence that says next to nothing
 UNDETERMINED = 0.5  # a 90% credible interval of the prevalence that says next to nothing
-# Beyond this standard error of logit(prevalence) the ridge bends before the Wald interval ends: in
-# designs where that covers as it should it is below .15, in the others above (make coverage).
-WEAK_LOGIT_ERROR = 0.25
+# Below this standard error of the logit of the hidden share the ridge is straight as far as a Wald
+# interval goes, so that it agrees with the profile.
+SHARP_LOGIT_ERROR = 0.1
 BENT_RIDGE = 1.5  # profile interval over Wald interval that shows a ridge which bends
 TORN = 0.6  # width of the intervals under each mechanism, as a share of that under all
 WEAK_SIGNAL = 1.0  # standard deviation of the class's predictor below which classes hardly separate
@@ -23,7 +24,13 @@ MANY_RARE = 0.1  # share of the expected positives with a rare propensity that n
 SCAR_LEVEL = 0.05  # of tests of labelling at random
 CALIBRATION_GAP = 0.02  # mean distance of s(x) from the labelled share that needs attention
 
+# Model. Chances of a false alarm by kind of question; together below one in ten. Shape has the
+# least: there are many such questions, and reports ask it again by a flexible class.
+MISFIT_LEVELS = {"response": 0.03, "shape": 0.015, "exclusion": 0.03}
+
 # Likelihood
+AT_BOUND = 1e-3  # relative distance from a bound of the prevalence at which it is reached
+FITS_OPTIMUM = 5.0  # log-likelihood units within which another optimum competes
 FITS_UNITS = 2.0  # log-likelihood units within which a value is said to fit
 SAME_OPTIMUM = 0.01  # log-likelihood units
 FLAT = 1e-4  # eigenvalue of the information, relative to the largest

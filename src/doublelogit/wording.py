@@ -4,9 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
+Regions = Sequence[tuple[float, float]]
+
 
 class Interval(Protocol):
-    """An estimate with the ends of its interval; None where the method has none."""
+    """An estimate with the ends of its interval; None where the method has none.
+
+    ``regions`` are the parts of an interval that has several; else it may be empty.
+    """
 
     @property
     def value(self) -> float: ...
@@ -14,6 +19,8 @@ class Interval(Protocol):
     def low(self) -> float | None: ...
     @property
     def high(self) -> float | None: ...
+    @property
+    def regions(self) -> Regions: ...
 
 
 def percent(share: float) -> str:
@@ -25,7 +32,13 @@ def between(answer: Interval) -> str:
     """The ends of an interval."""
     if answer.low is None or answer.high is None:
         return "no interval"
-    return f"{percent(answer.low)} to {percent(answer.high)}"
+    regions = answer.regions or ((answer.low, answer.high),)
+    return " or ".join(f"{percent(low)} to {percent(high)}" for low, high in regions)
+
+
+def ranges(regions: Regions) -> str:
+    """Regions of a share, as numbers."""
+    return " or ".join(f"from {low:.2f} to {high:.2f}" for low, high in regions)
 
 
 def interval(answer: Interval) -> str:

@@ -8,6 +8,9 @@ from doublelogit._types import Floats
 from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
 from doublelogit.fit import Orientation
 from doublelogit.thresholds import (
+    AT_BOUND,
+    DISAGREEMENT,
+    FITS_OPTIMUM,
     FITS_UNITS,
     FLAT,
     MANY_RARE,
@@ -15,7 +18,7 @@ from doublelogit.thresholds import (
     SAME_OPTIMUM,
     WIDE_INTERVAL,
 )
-from doublelogit.wording import counted, percent
+from doublelogit.wording import Regions, counted, p_value, percent, ranges
 
 RULES = {
     "features": "the columns named for the outcome or the labelling",
@@ -137,17 +140,42 @@ def undetermined_prevalence(low: float, high: float, reason: str) -> Finding:
     )
 
 
-def weak_curvature(logit_error: float, limit: float) -> Finding:
-    """Intervals from the curvature do not hold."""
-    return Finding(
-        ATTENTION,
-        "identification",
-        f"the labels hardly determine the prevalence (standard error of its logit "
-        f"{logit_error:.1f}, reliable up to {limit}): an interval from the curvature at the "
-        "maximum does not hold along such a ridge. Use method='profile' or 'bootstrap', audit some "
-        "rows (`audited_y`), or say what is known of the prevalence (`prevalence`).",
-        {"logit_error": logit_error, "limit": limit},
+def weak_profile(regions: Regions, *, least: float) -> Finding:
+    """The labels hardly determine the prevalence, by its profile likelihood."""
+    fits, (low, high) = ranges(regions), (regions[0][0], regions[-1][1])
+    if len(regions) > 1:
+        why = "several answers fit, and what lies between them does not"
+    elif low <= least * (1 + AT_BOUND):
+        why = "even that no positive is hidden fits them"
+    elif high >= 1 - AT_BOUND:
+        why = "even that every row is positive fits them"
+    else:
+        why = "much of what is possible fits them"
+    text = (
+        f"the labels hardly determine the prevalence: {fits} (95%), for {why}. Audit some rows "
+        "(`audited_y`), name columns that matter for one model only (`propensity_features`), or "
+        "say what is known of the prevalence (`prevalence`)."
     )
+    return Finding(ATTENTION, "identification", text, {"low": low, "high": high})
+
+
+AGAINST = {
+    "response": "the rows with the highest scores are labelled more or less often than a logistic "
+    "class and labelling allow",
+    "shape": "the class is no straight line in {}",
+    "class": "the class depends on {}, which was named for the labelling alone",
+    "labelling": "labelling depends on {}, on which it was not allowed to depend",
+}
+
+
+def misfit(question: str, feature: str, p: float) -> Finding:
+    """What of a model the labels speak against."""
+    said = AGAINST[question].format(repr(feature))
+    text = (
+        f"the labels speak against this model ({p_value(p)}): {said}, or something else is amiss "
+        "that looks alike. Its intervals hold only if the model does."
+    )
+    return Finding(ATTENTION, "model", text, {"p_value": p, "feature": feature})
 
 
 def starts(drop: Floats, prevalence: Floats) -> Finding:
@@ -168,23 +196,27 @@ def starts(drop: Floats, prevalence: Floats) -> Finding:
         f"log-likelihood units below; the optima have prevalences from {prevalence.min():.2f} to "
         f"{prevalence.max():.2f}."
     )
-    return Finding(ATTENTION if near < FITS_UNITS else FINE, "optima", text, numbers)
+    if np.ptp(prevalence) < DISAGREEMENT:
+        return Finding(FINE, "optima", text, numbers)
+    text += " Several answers compete: do not rely on the best of them before you know more."
+    return Finding(PROBLEM if near < FITS_OPTIMUM else ATTENTION, "optima", text, numbers)
 
 
-def profile_range(low: float, high: float) -> Finding:
+def profile_range(regions: Regions) -> Finding:
     """Which prevalences fit within a few log-likelihood units."""
-    return _range(low, high, f"fits within {FITS_UNITS:g} log-likelihood units of the best")
+    return _range(regions, f"fits within {FITS_UNITS:g} log-likelihood units of the best")
 
 
 def credible_range(low: float, high: float, level: float) -> Finding:
     """Which prevalences are credible."""
-    return _range(low, high, f"is credible ({level:.0%})")
+    return _range(((low, high),), f"is credible ({level:.0%})")
 
 
-def _range(low: float, high: float, how: str) -> Finding:
-    fits = f"any value from {low:.2f} to {high:.2f} {how}"
-    numbers = {"low": low, "high": high}
-    if high - low > WIDE_INTERVAL:
+def _range(regions: Regions, how: str) -> Finding:
+    low, high = regions[0][0], regions[-1][1]
+    fits = f"any value {ranges(regions)} {how}"
+    numbers = {"low": low, "high": high, "regions": [list(region) for region in regions]}
+    if len(regions) > 1 or high - low > WIDE_INTERVAL:
         text = f"The prevalence is not determined by this sample: {fits}."
         return Finding(ATTENTION, "prevalence", text, numbers)
     return Finding(FINE, "prevalence", f"The prevalence is determined: {fits}.", numbers)

@@ -13,7 +13,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fit import Orientation
 from doublelogit.fitted import FittedModel, PosteriorMixture
 from doublelogit.inference.fitted_problem import FittedProblem
-from doublelogit.inference.profile import Profile, profile
+from doublelogit.inference.profile import Profile
 from doublelogit.methods.joint import starts
 from doublelogit.methods.prevalence import prevalence_value_grad
 from doublelogit.methods.problem import Problem
@@ -143,7 +143,7 @@ class LikelihoodDiagnosis(Diagnosis):
     def findings(self) -> list[Finding]:
         flatness = float(self.eigenvalues[0] / self.eigenvalues[-1])
         return [
-            findings.profile_range(*self.profile.within(FITS_UNITS)),
+            findings.profile_range(self.profile.fitting(FITS_UNITS)),
             findings.starts(self.start_drop, self.start_prevalence),
             findings.orientation(self.orientation),
             findings.curvature(flatness, self.flattest),
@@ -198,7 +198,7 @@ class PosteriorDiagnosis(Diagnosis):
 
 
 def diagnose_likelihood(
-    fitted: FittedProblem, orientation: Orientation | None, n_starts: int = 8
+    fitted: FittedProblem, orientation: Orientation | None, walked: Profile, n_starts: int = 8
 ) -> LikelihoodDiagnosis:
     """Look at a maximum of the likelihood from all sides."""
     problem = fitted.problem
@@ -211,7 +211,7 @@ def diagnose_likelihood(
         orientation=orientation,
         eigenvalues=values,
         flattest=flattest,
-        profile=profile(fitted, 0.99),
+        profile=walked,
     )
 
 

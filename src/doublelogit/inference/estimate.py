@@ -23,6 +23,8 @@ class Estimate:
         Nominal coverage of the interval.
     method : str
         How the interval was made.
+    regions : tuple of (float, float), default=()
+        The parts of the interval, in order; one, from low to high, unless two answers fit.
     """
 
     name: str
@@ -32,12 +34,17 @@ class Estimate:
     high: float
     level: float
     method: str
+    regions: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.regions:
+            object.__setattr__(self, "regions", ((self.low, self.high),))
 
     def __str__(self) -> str:
         digits = ".0f" if self.high > 10 else ".3f"
-        low, high = f"{self.low:{digits}}", f"{self.high:{digits}}"
+        parts = [f"{low:{digits}} to {high:{digits}}" for low, high in self.regions]
         return (
-            f"{self.name} {self.value:{digits}}, {self.level:.0%} interval {low} to {high} "
+            f"{self.name} {self.value:{digits}}, {self.level:.0%} interval {' or '.join(parts)} "
             f"({self.method})"
         )
 
@@ -49,19 +56,29 @@ def check_level(level: float) -> None:
 
 
 def share_estimate(
-    name: str, value: float, se: float, level: float, method: str, total: float = 1.0
+    name: str,
+    value: float,
+    se: float,
+    level: float,
+    method: str,
+    total: float = 1.0,
+    least: float = 0.0,
 ) -> Estimate:
-    """A share of a total with an interval that is symmetric on the logit scale."""
-    if total == 0:  # no row that could be one
-        return Estimate(name, 0.0, 0.0, 0.0, 0.0, level, method)
-    share = value / total
+    """A share of a total with an interval that is symmetric on the logit scale.
+
+    ``least`` is what is certain of it: the interval is one of the share of the rest.
+    """
+    room = total - least
+    if room <= 0:  # no row that could be one
+        return Estimate(name, value, 0.0, value, value, level, method)
+    share = (value - least) / room
     if not 0 < share < 1:  # a ratio of estimates may leave the range: no logit, so cut it off
         reach = norm.ppf(0.5 + level / 2) * se
-        low, high = np.clip([value - reach, value + reach], 0.0, total)
+        low, high = np.clip([value - reach, value + reach], least, total)
         return Estimate(name, value, se, float(low), float(high), level, method)
     # d logit(p) = dp / (p (1 - p))
-    reach = norm.ppf(0.5 + level / 2) * (se / total) / (share * (1 - share))
-    low, high = (float(expit(logit(share) + sign * reach)) * total for sign in (-1, 1))
+    reach = norm.ppf(0.5 + level / 2) * (se / room) / (share * (1 - share))
+    low, high = (least + float(expit(logit(share) + sign * reach)) * room for sign in (-1, 1))
     return Estimate(name, value, se, low, high, level, method)
 
 

@@ -51,7 +51,7 @@ def infer(
     >>> s = y & (rng.random(2000) < 1 / (1 + np.exp(-X[:, 1])))
     >>> model = JointClassifier(outcome_features=[0], propensity_features=[1]).fit(X, s)
     >>> print(infer(model, X, s).prevalence())
-    prevalence 0.451, 95% interval 0.389 to 0.514 (delta method)
+    prevalence 0.451, 95% interval 0.392 to 0.509 (profile likelihood)
     """
     kind = method_of(model).intervals
     check_is_fitted(model)

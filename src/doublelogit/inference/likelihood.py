@@ -1,18 +1,17 @@
 """Inference at a maximum of the likelihood: standard errors, profile, bootstrap."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
-from scipy.stats import norm
 from sklearn.base import clone
 
 from doublelogit._types import Floats
 from doublelogit.estimators.out_of_core import is_distant
-from doublelogit.exceptions import OrientationWarning, WeakIdentificationWarning
+from doublelogit.exceptions import MisfitWarning, OrientationWarning, WeakIdentificationWarning
 from doublelogit.findings import fit as findings
 from doublelogit.inference.base import Inference
 from doublelogit.inference.bootstrap import bootstrap
@@ -21,12 +20,20 @@ from doublelogit.inference.diagnosis import LikelihoodDiagnosis, diagnose_likeli
 from doublelogit.inference.estimate import Estimate, check_level, draws_estimate, share_estimate
 from doublelogit.inference.fitted_problem import FittedProblem, bind
 from doublelogit.inference.groups import Groups
-from doublelogit.inference.profile import Profile, profile
+from doublelogit.inference.misfit import Misfit, misfits, worst_misfit
+from doublelogit.inference.profile import Profile, least_prevalence, other_optima, profile
+from doublelogit.inference.profiled import ProfiledShares
 from doublelogit.inference.shares import SHARES, GroupShares
 from doublelogit.inference.summary import Summary
-from doublelogit.methods.prevalence import label_frequency_at
-from doublelogit.rows import row_count, weighted_mean
-from doublelogit.thresholds import BENT_RIDGE, LARGE_SAMPLE, WEAK_LOGIT_ERROR
+from doublelogit.methods.prevalence import prevalence_at
+from doublelogit.rows import row_count
+from doublelogit.thresholds import (
+    AT_BOUND,
+    BENT_RIDGE,
+    LARGE_SAMPLE,
+    SHARP_LOGIT_ERROR,
+    VERY_WIDE,
+)
 from doublelogit.wording import as_parameters
 
 RATES = (0.0, 0.001, 0.005, 0.01, 0.02)  # of false labels
@@ -56,7 +63,7 @@ class LikelihoodInference(Inference):
     @cached_property
     def profile(self) -> Profile:
         """Profile likelihood of the prevalence."""
-        return profile(self._fitted, WALKED)
+        return self._walked(WALKED)
 
     def summary(self, level: float = 0.95) -> Summary:
         """Coefficients of both models with standard errors, tests, intervals and odds ratios."""
@@ -85,7 +92,7 @@ class LikelihoodInference(Inference):
         return replace(summary, of_unlabelled=self.model.model_.of_unlabelled)
 
     def prevalence(
-        self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any
+        self, *, by: Any = None, level: float = 0.95, method: str | None = None, **options: Any
     ) -> Any:
         """P(Y=1) over the rows, or over each group of ``by``, with an interval.
 
@@ -95,40 +102,26 @@ class LikelihoodInference(Inference):
             Group of each row; the answer is then a dict by group.
         level : float, default=0.95
             Nominal coverage.
-        method : {"delta", "profile", "bootstrap"}, default="delta"
-            delta: from the curvature at the maximum, on the logit scale. profile: from the
-            likelihood itself, valid along flat ridges, for all rows together. bootstrap:
-            refits; n_resamples, random_state and n_jobs may be given.
+        method : {"profile", "delta", "bootstrap"}, default=None
+            profile: all prevalences whose best fit is nearly as good, for all rows together; they
+            may be several ``regions``. delta: from the curvature at the maximum, on the logit of
+            the hidden share. bootstrap: refits; n_resamples, random_state and n_jobs may be given.
+            None: profile, but delta for groups and in large samples in which the two agree.
 
         Returns
         -------
         estimate : Estimate or dict of Estimate
         """
-        if method == "profile":
-            if by is not None:
-                raise ValueError(
-                    "method='profile' is for all rows together; got by. Use bootstrap."
-                )
-            return self._profiled(level)
         return self._shares("prevalence", by, level, method, options)
 
     def label_frequency(
-        self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any
+        self, *, by: Any = None, level: float = 0.95, method: str | None = None, **options: Any
     ) -> Any:
         """P(S=1 | Y=1), the share of positives that are labelled; see :meth:`prevalence`."""
-        if method != "profile" or by is not None:
-            return self._shares("label frequency", by, level, method, options)
-        pi, problem = self._profiled(level), self._fitted.problem
-        mean_s = weighted_mean(problem.rows, problem.rows.s)
-        rate = problem.false_label_rate
-        value, low, high = (
-            label_frequency_at(p, mean_s, rate) for p in (pi.value, pi.high, pi.low)
-        )
-        se = (mean_s - rate) / pi.value**2 * pi.se
-        return Estimate("label frequency", value, se, low, high, level, pi.method)
+        return self._shares("label frequency", by, level, method, options)
 
     def hidden(
-        self, *, by: Any = None, level: float = 0.95, method: str = "delta", **options: Any
+        self, *, by: Any = None, level: float = 0.95, method: str | None = None, **options: Any
     ) -> Any:
         """Number of positives among the unlabelled rows, with a prediction interval."""
         return self._shares("hidden positives", by, level, method, options)
@@ -166,22 +159,25 @@ class LikelihoodInference(Inference):
 
     def diagnose(self, n_starts: int = 8) -> LikelihoodDiagnosis:
         """What in this fit may not be trusted; prints as sentences, ``plot()`` shows it."""
-        return diagnose_likelihood(self._fitted, self.model.orientation_, n_starts)
+        return diagnose_likelihood(self._fitted, self.model.orientation_, self.profile, n_starts)
 
     def _shares(
-        self, name: str, by: Any, level: float, method: str, options: dict[str, Any]
+        self, name: str, by: Any, level: float, method: str | None, options: dict[str, Any]
     ) -> Any:
         check_level(level)
-        if method == "delta":
-            self._warn_if_weak()
-            found = self._delta(name, self._fitted, by, level)
-        elif method == "bootstrap":
+        method = method or ("delta" if by is not None or self._sharp else "profile")
+        if method == "bootstrap":
             found = self._bootstrapped(name, by, level, options)
+        elif method == "delta":
+            found = self._delta(name, self._fitted, by, level)
+        elif method != "profile":
+            raise ValueError(f"method must be profile, delta or bootstrap; got {method!r}.")
+        elif by is not None:
+            raise ValueError("method='profile' is for all rows together; got by. Use bootstrap.")
         else:
-            raise ValueError(
-                f"method must be delta or bootstrap (profile: for the prevalence and the label "
-                f"frequency of all rows together); got {method!r}."
-            )
+            found = {None: self._profiled(name, level)}
+        if method != "bootstrap":
+            self._warn()
         return found[None] if by is None else found
 
     def _groups(self, fitted: FittedProblem, by: Any) -> Groups:
@@ -193,11 +189,15 @@ class LikelihoodInference(Inference):
     ) -> dict[Any, Estimate]:
         """Estimates by group, with intervals from the curvature."""
         groups = self._groups(fitted, by)
-        found = SHARES[name](GroupShares.over(fitted, groups, self._sampling))
-        numbers = zip(groups.names, *map(np.ndarray.tolist, found), strict=True)
+        shares = GroupShares.over(fitted, groups, self._sampling)
+        found, least = SHARES[name](shares), np.zeros(len(groups))
+        if name == "prevalence":  # the labelled rows are certain
+            rate = fitted.problem.false_label_rate
+            least = np.maximum(prevalence_at(1.0, shares.labelled_share, rate), 0.0)
+        numbers = zip(groups.names, *map(np.ndarray.tolist, (*found, least)), strict=True)
         return {
-            group: share_estimate(name, value, se, level, "delta method", total)
-            for group, value, se, total in numbers
+            group: share_estimate(name, value, se, level, "delta method", total, certain)
+            for group, value, se, total, certain in numbers
         }
 
     def _bootstrapped(
@@ -227,19 +227,36 @@ class LikelihoodInference(Inference):
         shares = GroupShares.over(fitted, self._groups(fitted, by), Sampling())
         return SHARES[name](shares).value
 
-    def _profiled(self, level: float) -> Estimate:
-        check_level(level)
-        found = self._curvature
-        walked = self.profile if level <= WALKED else profile(self._fitted, level)
-        low, high = walked.interval(level)
-        return Estimate("prevalence", found.value, found.se, low, high, level, "profile likelihood")
+    def _profiled(self, name: str, level: float) -> Estimate:
+        """A share of all rows together, with its interval from the profile."""
+        walked = self.profile if level <= WALKED else self._walked(level)
+        fitted, groups = self._fitted, Groups.everyone(self._fitted.problem.rows)
+        shares = GroupShares.over(fitted, groups, self._sampling)
+        found = ProfiledShares(fitted, self._sampling, shares, walked, level)
+        return PROFILED[name](found)
+
+    def _walked(self, level: float) -> Profile:
+        """The profile as far as a level needs it, from every optimum that is known."""
+        decided, problem = self.model.orientation_, self._fitted.problem
+        # the worse of two solutions: its interval is that of its own basin
+        own = decided is not None and decided.gap < 0
+        if own or row_count(problem.rows) > LARGE_SAMPLE:
+            return profile(self._fitted, level, own=own)
+        return profile(self._fitted, level, others=other_optima(self._fitted, self._rival))
+
+    @property
+    def _rival(self) -> Floats | None:
+        """The swapped solution, where the likelihood tells it from this one."""
+        problem, model = self._fitted.problem, self.model.model_.swapped()
+        if model is None or problem.symmetric:
+            return None
+        return problem.theta(model if problem.shift is None else model.uncentred(-problem.shift))
 
     @cached_property
     def _reliable(self) -> Estimate:
-        # where curvature and profile differ the profile is right; in large samples they seldom do
-        if self.weak or row_count(self._fitted.problem.rows) <= LARGE_SAMPLE:
-            return self._profiled(0.95)
-        return self._curvature
+        if self._sharp:
+            return self._curvature
+        return self._profiled("prevalence", 0.95)
 
     def reliable_prevalence(self) -> Estimate:
         """The prevalence with its profile interval, in large samples that of the curvature."""
@@ -250,9 +267,8 @@ class LikelihoodInference(Inference):
         """Whether intervals from the curvature do not hold: it is flat, or the ridge bends."""
         if self.weak:
             return True
-        found = self._reliable
-        reach = np.subtract(*logit(np.clip([found.high, found.low], 1e-12, 1 - 1e-12)))
-        return bool(reach > BENT_RIDGE * 2 * norm.ppf(0.975) * self.logit_error)
+        found, delta = self._reliable, self._curvature
+        return bool(found.high - found.low > BENT_RIDGE * (delta.high - delta.low))
 
     @cached_property
     def _curvature(self) -> Estimate:
@@ -261,19 +277,54 @@ class LikelihoodInference(Inference):
 
     @property
     def logit_error(self) -> float:
-        """Standard error of the logit of the prevalence."""
-        found = self._curvature
-        return found.se / (found.value * (1 - found.value))
+        """Standard error of the logit of the hidden share, which grows at both of its bounds."""
+        found, least = self._curvature, max(least_prevalence(self._fitted.problem), 0.0)
+        slope = (found.value - least) * (1 - found.value) / (1 - least)
+        return float(found.se / slope) if slope > 0 else np.inf
+
+    @cached_property
+    def _sharp(self) -> bool:
+        """Whether the sample is so large and so informative that curvature and profile agree."""
+        large = row_count(self._fitted.problem.rows) > LARGE_SAMPLE
+        return large and self.logit_error < SHARP_LOGIT_ERROR
 
     @property
     def weak(self) -> bool:
-        """Whether the labels hardly determine the prevalence: then only the profile holds."""
-        return self.logit_error > WEAK_LOGIT_ERROR
+        """Whether the labels hardly determine the prevalence, by its profile.
 
-    def _warn_if_weak(self) -> None:
+        Several regions fit, or a bound fits (that every positive is labelled, that every row is
+        positive), or most of what is possible does.
+        """
+        if self._sharp:
+            return False
+        found, (least, most) = self._reliable, self.profile.bounds
+        at_bound = found.low <= least * (1 + AT_BOUND) or found.high >= most - AT_BOUND
+        return len(found.regions) > 1 or at_bound or found.high - found.low > VERY_WIDE
+
+    @cached_property
+    def misfits(self) -> list[Misfit]:
+        """What the labels say of the model itself: response, shape of the class, left-out columns.
+
+        Empty where there are more than 150 features.
+        """
+        return misfits(self._fitted)
+
+    def _warn(self) -> None:
+        """Say once more what an interval cannot show."""
         if self.weak:
-            finding = findings.weak_curvature(self.logit_error, WEAK_LOGIT_ERROR)
+            finding = findings.weak_profile(self._reliable.regions, least=self.profile.bounds[0])
             warnings.warn(as_parameters(finding.text), WeakIdentificationWarning, stacklevel=4)
+        worst = worst_misfit(self.misfits)
+        if worst is not None:
+            finding = findings.misfit(worst.question, worst.feature, worst.p_value)
+            warnings.warn(as_parameters(finding.text), MisfitWarning, stacklevel=4)
+
+
+PROFILED: dict[str, Callable[[ProfiledShares], Estimate]] = {
+    "prevalence": ProfiledShares.prevalence,
+    "label frequency": ProfiledShares.label_frequency,
+    "hidden positives": ProfiledShares.hidden,
+}
 
 
 def likelihood_inference(

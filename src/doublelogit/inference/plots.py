@@ -50,8 +50,8 @@ def plot_posterior(ax: Any, diagnosis: Any) -> None:
 def plot_profile(ax: Any, diagnosis: Any) -> None:
     """Profile likelihood of the prevalence, with what fits within two units."""
     found = diagnosis.profile
-    low, high = found.within(FITS_UNITS)
-    ax.axvspan(low, high, color=BLUE, alpha=0.12, lw=0)
+    for low, high in found.fitting(FITS_UNITS):
+        ax.axvspan(low, high, color=BLUE, alpha=0.12, lw=0)
     ax.plot(found.prevalence, -found.drop, "o-", ms=2.5, lw=1.2, color=BLUE)
     ax.axhline(-FITS_UNITS, color=GREY, lw=0.8, ls="--")
     ax.axvline(found.bounds[0], color=GREY, lw=0.8)

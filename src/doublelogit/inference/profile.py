@@ -1,12 +1,18 @@
 """Profile likelihood of the prevalence: how well the best model with each prevalence fits.
 
 Along a flat ridge the curvature at the top says little of how far the ridge goes on; the profile
-walks it. From the maximum it goes up and down in prevalence, each point found from the last by
+walks it. From an optimum it goes up and down in prevalence, each point found from the last by
 pulling the prevalence (see methods/belief.py), until the fit is clearly worse or the prevalence
-meets a bound: no prevalence is below what the labelled rows prove, or above one.
+meets a bound: no prevalence is below what the labelled rows prove, or above one. Steps are equal
+in the logit of the hidden share (pi - bound) / (1 - bound), in which the bound is infinitely far.
+
+A likelihood may have several optima, and a walk may climb again beyond a valley. So the prevalences
+that fit are a union of regions, over the walks from every optimum that is known.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logit
@@ -17,103 +23,278 @@ from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at, prevalence_value_grad
 from doublelogit.methods.problem import Problem
+from doublelogit.methods.start import start
 from doublelogit.rows import weighted_mean
 from doublelogit.solvers import trust_region
 
-STEP = 0.15  # of the logit of the prevalence, at most; at most half a standard error, too
+STEP = 0.5  # of the logit of the hidden share, at most
+ERRORS = 0.7  # standard errors of it, at most
 FAR = 1.5  # walk on until the drop is so many times that of the interval asked for
 MOST = 60  # points on either side
-NEAR = 1e-3  # relative distance from a bound at which it counts as reached
+NEAR = 1e-3  # hidden positives per labelled one, or share of negatives: a bound is reached
+APART = 0.02  # hidden share on the logit scale by which another optimum is another one
+MOVED = 0.01  # of the way to its target, by which a pull must move the prevalence
+TURNED = 0.01  # log-likelihood units by which a walk that climbs again has left its basin
+
+Region = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The profile around one optimum: prevalences in order, and the drop at each."""
+
+    prevalence: Floats
+    drop: Floats
+    ends: Region  # how far the walk went: a bound, if it came near one
+    bound: float
+
+    def regions(self, allowed: float) -> list[Region]:
+        """Where the drop is no more than allowed; its root is nearly linear between points."""
+        inside = np.concatenate([[False], self.drop <= allowed, [False]])
+        edges = np.flatnonzero(inside[1:] != inside[:-1])
+        return [
+            (self._edge(first, -1, allowed), self._edge(last - 1, 1, allowed))
+            for first, last in edges.reshape(-1, 2).tolist()
+        ]
+
+    def _edge(self, i: int, side: int, allowed: float) -> float:
+        """Where the drop passes what is allowed, between the i-th point and the next outside."""
+        j = i + side
+        if not 0 <= j < len(self.drop):
+            return self.ends[0 if side < 0 else 1]
+        inner, outer = np.sqrt(np.maximum(self.drop[[i, j]], 0.0))
+        share = (np.sqrt(allowed) - inner) / (outer - inner)
+        here, there = self._position(self.prevalence[[i, j]])
+        return prevalence_from(here + share * (there - here), self.bound)
+
+    def at(self, prevalence: Floats) -> Floats:
+        """The drop at other prevalences; infinite where the walk did not go."""
+        found = np.interp(prevalence, self.prevalence, self.drop)
+        outside = (prevalence < self.prevalence[0]) | (prevalence > self.prevalence[-1])
+        return np.where(outside, np.inf, found)
+
+    def _position(self, prevalence: Floats) -> Floats:
+        return hidden_logit(prevalence, self.bound)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Prevalences in order, and how far below the maximum the log-likelihood is at each."""
+    """How far below the fit the best log-likelihood of each prevalence is, by walks from optima.
 
-    prevalence: Floats
-    drop: Floats
-    bounds: tuple[float, float]
-    ends: tuple[float, float]  # how far the walk went
+    The first walk is that of the fit itself; another optimum may be better, its drop negative.
+    """
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Prevalences that fit within the drop that a chi-square of one degree allows."""
-        allowed = chi2.ppf(level, 1) / 2
-        best = int(np.argmin(self.drop))
-        low = _crossing(self.prevalence[best::-1], self.drop[best::-1], allowed)
-        high = _crossing(self.prevalence[best:], self.drop[best:], allowed)
-        return (self.ends[0] if low is None else low, self.ends[1] if high is None else high)
+    walks: tuple[Walk, ...]
+    bounds: Region
 
-    def within(self, units: float = 2.0) -> tuple[float, float]:
-        """Prevalences that fit within so many log-likelihood units of the best."""
-        return self.interval(float(chi2.cdf(2 * units, 1)))
+    @cached_property
+    def _lowest(self) -> tuple[Floats, Floats]:
+        points = np.unique(np.concatenate([walk.prevalence for walk in self.walks]))
+        return points, np.min([walk.at(points) for walk in self.walks], axis=0)
+
+    @property
+    def prevalence(self) -> Floats:
+        """Prevalences of all walks, in order."""
+        return self._lowest[0]
+
+    @property
+    def drop(self) -> Floats:
+        """How far below the fit the best log-likelihood is at each prevalence."""
+        return self._lowest[1]
+
+    def regions(self, level: float = 0.95, stretch: float = 1.0) -> tuple[Region, ...]:
+        """Every region of prevalences within the drop that a chi-square of one degree allows.
+
+        ``stretch`` multiplies what is allowed, where the likelihood counts rows that are not
+        independent, or a model that is not right.
+        """
+        return self.fitting(stretch * float(chi2.ppf(level, 1)) / 2)
+
+    def interval(self, level: float = 0.95) -> Region:
+        """The lowest and the highest prevalence of all regions."""
+        found = self.regions(level)
+        return found[0][0], found[-1][1]
+
+    def fitting(self, units: float = 2.0) -> tuple[Region, ...]:
+        """Every region of prevalences within so many log-likelihood units of the fit."""
+        return merged(region for walk in self.walks for region in walk.regions(units))
+
+    def within(self, units: float = 2.0) -> Region:
+        """The lowest and the highest prevalence within so many log-likelihood units."""
+        found = self.fitting(units)
+        return found[0][0], found[-1][1]
+
+    @property
+    def reach(self) -> Region:
+        """How far the walks went."""
+        return min(w.ends[0] for w in self.walks), max(w.ends[1] for w in self.walks)
 
 
-def profile(fitted: FittedProblem, level: float = 0.95) -> Profile:
-    """Walk the ridge as far as an interval of this level needs."""
-    problem = fitted.problem
+def merged(regions: Iterable[Region]) -> tuple[Region, ...]:
+    """Regions in order, those that touch made one."""
+    found: list[Region] = []
+    for low, high in sorted(regions):
+        if found and low <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], high))
+        else:
+            found.append((low, high))
+    return tuple(found)
+
+
+def hidden_logit(prevalence: Floats, bound: float) -> Floats:
+    """Logit of the hidden share, kept off its bounds."""
+    share = (np.asarray(prevalence) - bound) / (1 - bound)
+    return np.asarray(logit(np.clip(share, _least(bound) / 2, 1 - NEAR / 2)))
+
+
+def _least(bound: float) -> float:
+    """The hidden share at which the lower bound counts as reached."""
+    return NEAR * min(max(bound, NEAR), 1.0)
+
+
+def prevalence_from(position: float, bound: float) -> float:
+    """The prevalence of a logit of the hidden share."""
+    return bound + (1 - bound) * float(expit(position))
+
+
+def least_prevalence(problem: Problem) -> float:
+    """The prevalence if every positive were labelled."""
     mean_s = weighted_mean(problem.rows, problem.rows.s)
-    bounds = (prevalence_at(1.0, mean_s, problem.false_label_rate), 1.0)
-    enough = FAR * chi2.ppf(level, 1) / 2
-    here = problem.likelihood.value_grad(fitted.theta).value
-    step = _step(fitted)
-    sides = [_walk(problem, fitted.theta, here, s * step, bounds, enough) for s in (-1, 1)]
-    centre = [(_prevalence(problem, fitted.theta), 0.0)]
-    points = np.array(sorted(sides[0] + centre + sides[1]))
-    low, high = points[0, 0], points[-1, 0]
-    ends = (
-        bounds[0] if low < bounds[0] * np.exp(2 * step) else low,
-        bounds[1] if 1 - high < 2 * NEAR else high,
-    )
-    return Profile(points[:, 0], points[:, 1] - points[:, 1].min(), bounds, ends)
+    return float(prevalence_at(1.0, mean_s, problem.false_label_rate))
 
 
-def _step(fitted: FittedProblem) -> float:
-    """Half a standard error of the logit of the prevalence, within reason."""
+def profile(
+    fitted: FittedProblem, level: float = 0.95, *, others: Sequence[Floats] = (), own: bool = False
+) -> Profile:
+    """Walk the ridge as far as an interval of this level needs.
+
+    Parameters
+    ----------
+    fitted : FittedProblem
+        The optimum whose prevalence is wanted.
+    level : float, default=0.95
+        Of the widest interval that will be asked for.
+    others : sequence of ndarray, default=()
+        Other optima of the same likelihood.
+    own : bool, default=False
+        Whether to stay in the basin of this optimum: for a solution that is shown beside another.
+    """
     problem = fitted.problem
-    pi = prevalence_value_grad(problem.likelihood, fitted.theta)
-    V = fitted.inverse_information
-    se = float(np.sqrt(pi.grad @ V @ pi.grad)) / (pi.value * (1 - pi.value))
-    return float(np.clip(se / 2, 1e-5, STEP))
+    bound = least_prevalence(problem)
+    enough = FAR * float(chi2.ppf(level, 1)) / 2
+    top = problem.likelihood.value_grad(fitted.theta).value
+    stepper = _Stepper(problem, top, bound, enough, own)
+    walks = [stepper.walk(fitted.theta, _step(fitted, bound))]
+    for theta in others:
+        drop = stepper.drop(theta)
+        if drop < enough and _is_another(problem, theta, walks, bound):
+            found = FittedProblem(problem, theta, fitted.feature_names)
+            walks.append(stepper.walk(theta, _step(found, bound)))
+    return Profile(tuple(walks), (bound, 1.0))
 
 
-def _walk(
-    problem: Problem,
-    theta: Floats,
-    top: float,
-    step: float,
-    bounds: tuple[float, float],
-    enough: float,
-) -> list[tuple[float, float]]:
-    points: list[tuple[float, float]] = []
+def other_optima(fitted: FittedProblem, rival: Floats | None = None) -> list[Floats]:
+    """Optima that the named starts, and a rival solution, lead to."""
+    problem = fitted.problem
+    double, near = problem.double_logistic, problem.approximated
+    begins = [near(start(double, name)) for name in ("naive", "balanced")]
+    if rival is not None:
+        begins.append(rival)
+    found = [trust_region(problem.likelihood, theta, tol=1e-6, max_iter=300) for theta in begins]
+    return [solution.theta for solution in found if solution.converged]
+
+
+def _is_another(problem: Problem, theta: Floats, walks: list[Walk], bound: float) -> bool:
+    """Whether no walk has passed an optimum: another prevalence, or a better fit at this one."""
     pi = _prevalence(problem, theta)
-    for _ in range(MOST):
-        target = float(expit(logit(pi) + step))
-        if target < bounds[0] * (1 + NEAR) or 1 - target < NEAR:
-            break
-        pull = Belief(target, abs(target - pi) / 20)
-        pulled = replace(problem, beliefs=(*problem.beliefs, pull))
-        theta = trust_region(pulled.likelihood, theta, tol=1e-7, max_iter=100).theta
-        attained = _prevalence(problem, theta)
-        if np.sign(step) * (attained - pi) < abs(target - pi) / 100:
-            break  # the likelihood cannot be moved further
-        pi = attained
-        drop = problem.n * (problem.likelihood.value_grad(theta).value - top)
-        points.append((pi, drop))
-        if drop > enough:
-            break
-    return points
+    at = hidden_logit(np.array([pi]), bound)
+    centres = [hidden_logit(walk.prevalence[[walk.drop.argmin()]], bound) for walk in walks]
+    return all(abs(float((at - centre)[0])) > APART for centre in centres)
+
+
+def _step(fitted: FittedProblem, bound: float) -> float:
+    """So many standard errors of the logit of the hidden share, within reason."""
+    pi = prevalence_value_grad(fitted.problem.likelihood, fitted.theta)
+    se = np.sqrt(max(float(pi.grad @ fitted.inverse_information @ pi.grad), 0.0))
+    slope = max((pi.value - bound) * (1 - pi.value) / (1 - bound), _least(bound))
+    return float(np.clip(ERRORS * se / slope, 1e-5, STEP))
+
+
+@dataclass(frozen=True)
+class _Stepper:
+    """What all walks of one likelihood share."""
+
+    problem: Problem
+    top: float
+    bound: float
+    enough: float
+    own: bool
+
+    def drop(self, theta: Floats) -> float:
+        """How far below the fit a theta is."""
+        return self.problem.n * (self.problem.likelihood.value_grad(theta).value - self.top)
+
+    def walk(self, theta: Floats, step: float) -> Walk:
+        """Both sides of an optimum."""
+        pi, drop = _prevalence(self.problem, theta), self.drop(theta)
+        down, low = self._side(theta, pi, drop, -step)
+        up, high = self._side(theta, pi, drop, step)
+        points = np.array([*down[::-1], (pi, drop), *up])
+        return Walk(points[:, 0], points[:, 1], (low, high), self.bound)
+
+    def _side(
+        self, theta: Floats, pi: float, drop: float, step: float
+    ) -> tuple[list[tuple[float, float]], float]:
+        """Points of one side, and where it ends."""
+        points: list[tuple[float, float]] = []
+        last: tuple[Floats, float] | None = None
+        before: tuple[Floats, float] | None
+        least, most = float(logit(_least(self.bound))), float(logit(1 - NEAR))
+        for _ in range(MOST):
+            position = float(hidden_logit(np.array([pi]), self.bound)[0]) + step
+            if not least <= position <= most and not (step > 0 and position < least):
+                return points, self.bound if step < 0 else 1.0
+            target = prevalence_from(max(position, least), self.bound)
+            begin, before = theta, (theta, pi)
+            if position < least:
+                begin, before = self._loosened(theta, target), None
+            elif last is not None:  # where the last step would lead, were the ridge straight
+                begin = theta + (theta - last[0]) * (target - pi) / (pi - last[1])
+            last = before
+            theta, attained = self._pulled(begin, pi, target)
+            if not _moved(pi, attained, target):
+                return points, pi  # the likelihood cannot be moved further
+            higher, drop = drop, self.drop(theta)
+            if self.own and drop < higher - TURNED:
+                return points, pi
+            pi = attained
+            points.append((pi, drop))
+            if drop > self.enough:
+                break
+        return points, pi
+
+    def _loosened(self, theta: Floats, target: float) -> Floats:
+        """Theta with a constant propensity that suits a prevalence.
+
+        Where e(x) has run to one, nothing moves it back: the likelihood is flat there.
+        """
+        theta = theta.copy()
+        theta[self.problem.outcome.size :] = 0.0
+        theta[-1] = logit(np.clip(self.bound / target, NEAR, 1 - NEAR))
+        return theta
+
+    def _pulled(self, theta: Floats, pi: float, target: float) -> tuple[Floats, float]:
+        """The best model near a prevalence, and the prevalence that it attains."""
+        pull = Belief(target, max(abs(target - pi), 1e-9) / 20)
+        pulled = replace(self.problem, beliefs=(*self.problem.beliefs, pull))
+        found = trust_region(pulled.likelihood, theta, tol=1e-7, max_iter=100).theta
+        return found, _prevalence(self.problem, found)
+
+
+def _moved(pi: float, attained: float, target: float) -> bool:
+    """Whether a pull has brought the prevalence nearer to its target."""
+    return (attained - pi) / (target - pi) >= MOVED
 
 
 def _prevalence(problem: Problem, theta: Floats) -> float:
     return prevalence_value_grad(problem.likelihood, theta).value
-
-
-def _crossing(prevalence: Floats, drop: Floats, allowed: float) -> float | None:
-    """Where the drop passes what is allowed; its root is nearly linear, so interpolate that."""
-    beyond = np.flatnonzero(drop > allowed)
-    if len(beyond) == 0:
-        return None
-    i = int(beyond[0])
-    roots, positions = np.sqrt(np.maximum(drop[i - 1 : i + 1], 0)), logit(prevalence[i - 1 : i + 1])
-    share = (np.sqrt(allowed) - roots[0]) / (roots[1] - roots[0])
-    return float(expit(positions[0] + share * (positions[1] - positions[0])))

@@ -72,9 +72,28 @@ class GroupShares:
     def prevalence(self) -> Share:
         """Mean of y(x) in each group."""
         n, _, positive = self.sums.moments.T
-        pi = positive / n
-        residual = np.column_stack([-pi / n, np.zeros(len(n)), 1 / n])
-        return Share(pi, self._error(residual, self._prevalence_gradient()), np.ones(len(n)))
+        error = self._error(self._prevalence_residual(), self._prevalence_gradient())
+        return Share(positive / n, error, np.ones(len(n)))
+
+    def row_error(self) -> Floats:
+        """Standard error of the prevalence if theta were known: other rows might be drawn."""
+        residual = self._prevalence_residual()
+        return self._error(residual, np.zeros((len(residual), len(self.fitted.theta))))
+
+    def chance_error(self) -> Floats:
+        """Standard error of the hidden positives if theta were known: which rows are positive."""
+        return np.sqrt(self.sums.hidden[:, 2])
+
+    @property
+    def labelled_share(self) -> Floats:
+        """Share of labelled rows in each group."""
+        n, labelled, _ = self.sums.moments.T
+        return labelled / n
+
+    def _prevalence_residual(self) -> Floats:
+        """Coefficients of (1, s, y) in what a row adds to the error of its group's prevalence."""
+        n, _, positive = self.sums.moments.T
+        return np.column_stack([-positive / n**2, np.zeros(len(n)), 1 / n])
 
     def label_frequency(self) -> Share:
         """Share of the positives that are labelled: mean S, less false labels, over mean y(x)."""

@@ -24,8 +24,11 @@ from doublelogit.solvers import ValueGrad, ValueGradHess
 Probability = Callable[[Response, Floats, Floats], PairLoss]
 
 
-def prevalence_at(c: float, mean_s: float, false_rate: float = 0.0) -> float:
-    """The prevalence that a label frequency implies; of c = 1, the least there can be."""
+def prevalence_at(c: float, mean_s: Any, false_rate: float = 0.0) -> Any:
+    """The prevalence that a label frequency implies; of c = 1, the least there can be.
+
+    For numbers or arrays.
+    """
     return (mean_s - false_rate) / (c - false_rate)
 
 

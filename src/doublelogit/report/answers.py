@@ -30,11 +30,12 @@ class Answer:
     low: float | None = None
     high: float | None = None
     how: str = ""
+    regions: tuple[tuple[float, float], ...] = ()  # the parts of the interval, in order
 
     @classmethod
     def from_estimate(cls, assumption: str, found: Estimate) -> "Answer":
         """An estimate under an assumption."""
-        return cls(assumption, found.value, found.low, found.high, found.method)
+        return cls(assumption, found.value, found.low, found.high, found.method, found.regions)
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ def _intervals(ax: Any, lines: list[dict[str, Any]], names: list[str], colours: 
     at = np.arange(len(lines))[::-1]
     for y, line, colour in zip(at, lines, colours, strict=True):
         if line["low"] is not None and line["high"] is not None:
-            ax.plot([line["low"], line["high"]], [y, y], color=colour, lw=2.2)
+            for ends in line.get("regions") or [(line["low"], line["high"])]:
+                ax.plot(ends, [y, y], color=colour, lw=2.2)
         ax.plot([line["value"]], [y], "o", color=colour, ms=6)
     ax.set_yticks(at, [short_label(name) for name in names])
     ax.set_ylim(-0.6, len(lines) - 0.4)
@@ -226,7 +227,8 @@ def _profile(ax: Any, summary: dict[str, Any]) -> bool:
     if not found:
         return False
     drop = -np.array(found["drop"])
-    ax.axvspan(found["low"], found["high"], color=BLUE, alpha=0.15, lw=0)
+    for low, high in found["regions"]:
+        ax.axvspan(low, high, color=BLUE, alpha=0.15, lw=0)
     ax.plot(found["prevalence"], drop, "o-", ms=3, lw=1.4, color=BLUE)
     ax.axhline(-FITS_UNITS, color=MUTED, lw=1, ls="--")
     _truth(ax, summary)

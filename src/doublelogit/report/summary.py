@@ -280,8 +280,8 @@ def _profile(analysis: Analysis) -> dict[str, Any] | None:
     walked = inference.profile
     if walked is None:
         return None
-    low, high = walked.within(FITS_UNITS)
-    return {"prevalence": walked.prevalence, "drop": walked.drop, "low": low, "high": high}
+    regions = walked.fitting(FITS_UNITS)
+    return {"prevalence": walked.prevalence, "drop": walked.drop, "regions": regions}
 
 
 def _versions() -> dict[str, str]:

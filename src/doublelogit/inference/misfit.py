@@ -1,0 +1,181 @@
+"""Do the labels speak against a fitted model: score tests of terms that it does not have.
+
+The probability of a label is s(x, theta). With residuals r = (s - s(x)) / sqrt(s(x) (1 - s(x)))
+and D = ds(x)/dtheta in the same unit, a further term z of the class has the column
+
+    ds(x)/da z / sqrt(s(x) (1 - s(x)))
+
+and what it would explain of r beyond D is chi-square if the model is right, whatever estimator
+gave theta: to first order an error of theta moves r along D only. Three questions are asked:
+
+    response    is the class logistic in its predictor?             the term y(x)
+    shape       is the class straight in each of its features?      r = sqrt(1 + z^2) and z / r
+    exclusion   does a column matter that was left out of a model?  the column itself
+
+Everything is sums over the rows, so one pass is enough wherever the rows are.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import chi2
+
+from doublelogit._types import Floats, Matrix
+from doublelogit.inference.fitted_problem import FittedProblem
+from doublelogit.methods.problem import Problem
+from doublelogit.objective import Pair
+from doublelogit.solvers import Factor
+from doublelogit.thresholds import MISFIT_LEVELS
+
+MOST_COLUMNS = 150  # features beyond which so many questions have no power, and cost too much
+TINY = 1e-12  # variance of a label below which a row tells nothing
+LOST = 1e-5  # share of a term's square that the model does not have; less is rounding
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A question asked of a model, and what the labels say.
+
+    Parameters
+    ----------
+    question : {"response", "shape", "class", "labelling"}
+        What was asked; class and labelling: does a column matter for the model that lacks it.
+    feature : str
+        The feature asked about; empty for the response.
+    p_value : float
+        Small if the labels speak against the model, corrected for questions of the same kind.
+    """
+
+    question: str
+    feature: str
+    p_value: float
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the labels speak against the model."""
+        return self.p_value <= MISFIT_LEVELS[KINDS[self.question]]
+
+
+KINDS = {"response": "response", "shape": "shape", "class": "exclusion", "labelling": "exclusion"}
+
+
+class _Question(NamedTuple):
+    question: str
+    feature: int
+    terms: slice  # columns of the further terms
+
+
+def misfits(fitted: FittedProblem) -> list[Misfit]:
+    """The answers, worst first within each kind; none if the model has too many columns."""
+    problem = fitted.problem
+    if problem.rows.n_features > MOST_COLUMNS:
+        return []
+    questions, size = _questions(problem)
+    rows = problem.rows
+    fn = partial(_gram, fitted.pair, _Columns.of(problem, questions, size))
+    gram = rows.sum_rows(fn, rows.s, rows.weight)
+    names = [*fitted.feature_names]
+    found = []
+    for kind in MISFIT_LEVELS:
+        asked = [q for q in questions if KINDS[q.question] == kind]
+        values = [(q, _p_value(gram, len(fitted.theta), q.terms)) for q in asked]
+        tests = [(q, p) for q, p in values if p is not None]
+        for q, p in sorted(tests, key=lambda test: test[1]):
+            name = names[q.feature] if q.feature >= 0 else ""
+            found.append(Misfit(q.question, name, min(1.0, p * len(tests))))
+    return found
+
+
+def worst_misfit(found: list[Misfit]) -> Misfit | None:
+    """The answer that is furthest beyond its level; None if the labels speak against nothing."""
+    against = [misfit for misfit in found if misfit.rejects]
+    limits = {m: MISFIT_LEVELS[KINDS[m.question]] for m in against}
+    return min(against, key=lambda m: m.p_value / limits[m], default=None)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Which columns make the further terms, and how they are standardised."""
+
+    questions: list[_Question]
+    size: int
+    centre: Floats
+    spread: Floats
+
+    @classmethod
+    def of(cls, problem: Problem, questions: list[_Question], size: int) -> "_Columns":
+        spread = np.where(problem.spread > 0, problem.spread, 1.0)
+        return cls(questions, size, problem.centre, spread)
+
+    def terms(self, X: Floats, y: Floats, slope_a: Floats, slope_b: Floats) -> Floats:
+        """The further terms of a block, each times the slope of the model it would belong to."""
+        Z = (X - self.centre) / self.spread
+        found = np.empty((len(y), self.size))
+        for question, feature, at in self.questions:
+            slope = slope_b if question == "labelling" else slope_a
+            if question == "response":
+                terms = y[:, None]
+            elif question == "shape":
+                length = np.sqrt(1 + Z[:, feature] ** 2)
+                terms = np.column_stack([length, Z[:, feature] / length])
+            else:
+                terms = Z[:, [feature]]
+            found[:, at] = slope[:, None] * terms
+        return found
+
+
+def _questions(problem: Problem) -> tuple[list[_Question], int]:
+    """All questions with the places of their terms, and how many terms there are."""
+    positions = np.append(np.arange(problem.rows.n_features), -1.0)
+    models = (problem.outcome, problem.propensity)
+    outcome, propensity = (set(m.take(positions)[:-1].astype(int).tolist()) for m in models)
+    asked = [("response", -1, 1)]
+    asked += [("shape", j, 2) for j in sorted(outcome)]
+    asked += [("class", j, 1) for j in sorted(propensity - outcome)]
+    asked += [("labelling", j, 1) for j in sorted(outcome - propensity)]
+    ends = np.cumsum([0, *(size for *_, size in asked)]).tolist()
+    places = [slice(*ends[i : i + 2]) for i in range(len(asked))]
+    return [_Question(q, j, at) for (q, j, _), at in zip(asked, places, strict=True)], ends[-1]
+
+
+def _gram(pair: Pair, columns: _Columns, X: Matrix, s: Floats, weight: Floats) -> Floats:
+    """Products of all columns of D, of the further terms and of r, summed over rows."""
+    Xa, Xb = pair.features(X)
+    a, b = pair.predictors(Xa, Xb)
+    label, y = pair.response.labelled(a, b), pair.response.outcome(a, b)
+    rate = getattr(pair.response, "false_rate", 0.0)  # s(x) = y(x) e(x) + rate (1 - y(x))
+    s_x = label.value + rate * (1 - y.value)
+    unit = np.sqrt(weight / np.maximum(s_x * (1 - s_x), TINY))
+    slopes = (unit * (label.d_a - rate * y.d_a), unit * (label.d_b - rate * y.d_b))
+    D = [_times(_dense(part), slope) for part, slope in zip((Xa, Xb), slopes, strict=True)]
+    further = columns.terms(_dense(X), y.value, *slopes)
+    both = np.column_stack([*D, further, unit * (s - s_x)])
+    return np.asarray(both.T @ both)
+
+
+def _times(X: Floats, slope: Floats) -> Floats:
+    """Columns of [x, 1] times a slope."""
+    return np.column_stack([X * slope[:, None], slope])
+
+
+def _dense(X: Matrix) -> Floats:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def _p_value(gram: Floats, size: int, terms: slice) -> float | None:
+    """P-value of what some terms explain of r beyond D; None if D has them already."""
+    mine = np.arange(size + terms.start, size + terms.stop)
+    scale = np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
+    scaled = gram / np.outer(scale, scale)
+    D = Factor.from_matrix(scaled[:size, :size])
+    cross, r = scaled[:size, mine], scaled[:, -1] * scale[-1]
+    left = scaled[np.ix_(mine, mine)] - cross.T @ D.solve(cross)
+    values, vectors = np.linalg.eigh(left)
+    new = values > LOST
+    if not new.any():
+        return None
+    along = vectors[:, new].T @ (r[mine] - cross.T @ D.solve(r[:size]))
+    return float(chi2.sf(np.sum(along**2 / values[new]), int(new.sum())))
