@@ -151,7 +151,7 @@ def test_parameters_are_shown_as_options_in_a_terminal():
 
 
 def test_a_finding_has_a_level_that_exists():
-    with pytest.raises(ValueError, match="level must be one of fine, attention, problem"):
+    with pytest.raises(ValueError, match="level must be one of note, fine, attention, problem"):
         Finding("terrible", "data", "No.")
     found = [Finding("fine", "data", "a"), Finding("problem", "data", "b")]
     assert worst(found) == "problem"

@@ -13,6 +13,7 @@ from tables_of_tests import clinic
 
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.findings import Finding
+from doublelogit.findings.answer import bias
 from doublelogit.inference import scar_test
 from doublelogit.report import analyse
 from doublelogit.report.comparison import RULED_OUT, Line, _concluded
@@ -66,9 +67,28 @@ def test_estimates_are_where_the_truth_is(summary):
     assert summary["prevalence"]["by_assumption"][0]["value"] < truth - 0.1
 
 
-def test_after_evidence_of_bias_no_method_at_random_is_recommended(summary):
-    assert summary["scar_test"]["rejects"]
-    assert "do not use them for these data" in texts(summary)
+def test_after_evidence_of_bias_no_method_at_random_is_recommended(analysis):
+    assert analysis.test.rejects
+    biased = replace(analysis.test, bent=None)
+    found = bias(biased, analysis.scar, allowed=False)
+    assert "do not use them for these data" in found.text
+    assert found.level == "attention"
+    assert bias(biased, analysis.scar, allowed=True).level == "note"
+
+
+def test_that_a_test_does_not_reject_is_no_good_news(analysis):
+    """0.1 said "Fine: Nothing speaks against labelling at random"."""
+    found = bias(replace(analysis.test, p_value=0.6), analysis.scar, allowed=True)
+    assert found.level == "note"
+    assert "no proof of labelling at random" in found.text
+    assert "a class logistic in these columns" in found.text
+
+
+def test_bias_or_curvature_is_a_question_that_may_stay_open(analysis):
+    assert analysis.test.verdict == "undecided"
+    found = bias(analysis.test, analysis.scar, allowed=True)
+    assert found.text.startswith("Bias or curvature?")
+    assert "depends on the features is open" in found.text
 
 
 def test_two_answers_are_given_where_two_fit():
@@ -263,13 +283,22 @@ def test_a_check_is_worth_its_cost_or_not_on_the_list():
     assert cut_list(chances, top=9).length == 4
 
 
-def line(method, difference):
-    return Line(method, 0.3, -0.5, difference, 0.001, 1.0, 1.0, ())
+def line(method, difference, agreement=1.0):
+    return Line(method, 0.3, -0.5, difference, 0.001, 1.0, 1.0, agreement, ())
+
+
+def test_a_method_that_ranks_against_all_others_is_never_recommended(analysis):
+    """0.1 recommended joint, whose ranks correlated by -.55 to -.88 with every other method."""
+    lines = [line("joint", 0.0, agreement=-0.7), line("em", -0.01), line("tm", -0.02)]
+    found = _concluded(lines, analysis.test)
+    assert found.recommended == "em"
+    assert any("opposed" in f.text and f.level == "problem" for f in found.findings)
+    assert _concluded(lines[:1], analysis.test).recommended is None
 
 
 def test_a_scar_method_may_be_recommended_only_without_evidence_of_bias(analysis):
     lines = [line("joint", 0.0), *(line(method, 0.1) for method in RULED_OUT), line("em", 0.05)]
-    biased = analysis.test
+    biased = replace(analysis.test, bent=None)
     assert _concluded(lines, biased).recommended == "em"
     plain = replace(biased, p_value=0.6)
     assert _concluded(lines, plain).recommended == "joint, SCAR"

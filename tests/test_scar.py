@@ -6,7 +6,8 @@ from scipy import stats
 from scipy.special import expit
 
 from doublelogit import scar_test
-from doublelogit.inference.scar import STATISTICS
+from doublelogit.inference.bending import bent_test
+from doublelogit.inference.scar import STATISTICS, ScarTest
 
 METHODS = ["lr", "wald", "ks", "kl", "klcov", "nb"]
 FEW = {"lr": 39, "wald": 39}
@@ -93,3 +94,46 @@ def test_wrong_options_get_a_sentence(options, message):
     X, s = labelled(0.0, n=100)
     with pytest.raises(ValueError, match=message):
         scar_test(X, s, **options)
+
+
+def bent_sample(bend, bias, n=6000, seed=0):
+    """Labels of a class that bends, leaning on the third column by ``bias``."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = rng.random(n) < expit(1.5 * X[:, 0] - X[:, 1] + bend * X[:, 0] * X[:, 2])
+    return X, y & (rng.random(n) < expit(bias * X[:, 2]))
+
+
+def test_a_bent_class_is_not_taken_for_bias():
+    """0.1 said "labelling depends on the features" as a fact."""
+    found = scar_test(*bent_sample(bend=1.0, bias=0.0), asymptotic=True)
+    assert found.rejects
+    assert found.verdict == "undecided"
+    assert "given that the class is logistic in these columns" in found.sentence
+    assert "With a class that bends" in found.sentence
+
+
+def test_a_real_bias_is_still_told_whether_or_not_the_class_bends():
+    for bend in (0.0, 1.0):
+        found = scar_test(*bent_sample(bend, bias=1.0), asymptotic=True)
+        assert found.verdict == "bias"
+
+
+def test_what_bends_the_class_is_kept_as_far_as_the_labels_can_bear():
+    X, s = bent_sample(bend=1.0, bias=0.0)
+    few = bent_test(X[:150], s[:150].astype(float), 100.0)
+    many = bent_test(X, s.astype(float), 100.0)
+    assert len(few.terms) < len(many.terms)
+    assert (0, 2) in many.terms
+    assert many.p_value > 0.05
+
+
+def test_a_p_value_is_told_within_the_error_of_its_samples():
+    draws = np.concatenate([np.full(3, 9.0), np.zeros(96)])
+    close = ScarTest("lr", 5.0, 4 / 100, draws, 0.5)
+    assert close.p_interval[0] < 0.04 < 0.05 < close.p_interval[1]
+    assert close.verdict == "undecided"
+    assert "p = 0.011 to 0.069" in close.sentence
+    certain = ScarTest("lr", 5.0, 1 / 100, np.zeros(99), 0.5)
+    assert certain.verdict == "bias"
+    assert ScarTest("lr", 5.0, 0.6, np.repeat([9.0, 0.0], [59, 40]), 0.5).verdict == "no evidence"

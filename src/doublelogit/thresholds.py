@@ -22,6 +22,7 @@ CLEAR_STANDARD_ERRORS = 3.0
 RARE_PROPENSITY = 0.05  # below it the data say next to nothing of a positive
 MANY_RARE = 0.1  # share of the expected positives with a rare propensity that needs attention
 SCAR_LEVEL = 0.05  # of tests of labelling at random
+BENT_LEVEL = 0.03  # of the test with a class that bends, which approximates the class
 CALIBRATION_GAP = 0.02  # mean distance of s(x) from the labelled share that needs attention
 
 # Model. Chances of a false alarm by kind of question; together below one in ten. Shape has the

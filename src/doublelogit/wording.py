@@ -51,6 +51,14 @@ def p_value(p: float) -> str:
     return f"p = {p:.3g}" if p >= 1e-6 else "p < 0.000001"
 
 
+def p_values(between: tuple[float, float]) -> str:
+    """A p-value that is known within an error."""
+    low, high = (float(f"{p:.2g}") for p in between)
+    if low == high:
+        return p_value(between[0])
+    return f"p < {high:g}" if low < 0.001 else f"p = {low:g} to {high:g}"
+
+
 # What moves the cursor, changes colours or turns the direction of writing; not tab and line feed.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 

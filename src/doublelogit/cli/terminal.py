@@ -11,6 +11,7 @@ import typer
 from doublelogit.wording import as_options, visible
 
 MARKS = {
+    "note": ("·", "blue"),
     "fine": ("✓", "green"),
     "attention": ("!", "yellow"),
     "problem": ("✗", "red"),

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FINE, ATTENTION, PROBLEM = LEVELS = ("fine", "attention", "problem")
+# A note is neither good nor bad news: that a test does not reject, for instance.
+NOTE, FINE, ATTENTION, PROBLEM = LEVELS = ("note", "fine", "attention", "problem")
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Finding:
 
     Parameters
     ----------
-    level : {"fine", "attention", "problem"}
+    level : {"note", "fine", "attention", "problem"}
         How much it matters.
     topic : str
         What it is about: prevalence, orientation, labelling, identification, propensity,
@@ -52,5 +53,5 @@ class Finding:
 
 
 def worst(findings: Iterable[Finding]) -> str:
-    """The most serious level among some findings; "fine" if there are none."""
-    return max((finding.level for finding in findings), key=LEVELS.index, default=FINE)
+    """The most serious level among some findings; "fine" if there are none, or notes alone."""
+    return max((FINE, *(finding.level for finding in findings)), key=LEVELS.index)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from doublelogit.findings import ATTENTION, FINE, Finding
+from doublelogit.findings import ATTENTION, FINE, NOTE, PROBLEM, Finding
 from doublelogit.thresholds import DISAGREEMENT
 
 
-def tested(sentence: str, rejects: bool, p: float) -> Finding:
+def tested(sentence: str, p: float) -> Finding:
     """What a test of labelling at random says."""
-    return Finding(ATTENTION if rejects else FINE, "labelling", sentence, {"p_value": p})
+    return Finding(NOTE, "labelling", sentence, {"p_value": p})
 
 
 def ruled_out(methods: Sequence[str]) -> Finding:
@@ -20,14 +20,26 @@ def ruled_out(methods: Sequence[str]) -> Finding:
     return Finding(ATTENTION, "methods", text)
 
 
-def held_out(best: str, default: str, better: bool) -> Finding:
-    """Whether a method predicts held-out labels clearly better than the default."""
-    text = (
-        f"Held-out labels are clearly more likely by {best} than by {default}."
-        if better
-        else f"No method makes held-out labels clearly more likely than {default} does."
-    )
+def better(best: str, default: str) -> Finding:
+    """A method predicts held-out labels clearly better than the default."""
+    text = f"Held-out labels are clearly more likely by {best} than by {default}."
     return Finding(FINE, "methods", text)
+
+
+def none_better(default: str) -> Finding:
+    """No method predicts held-out labels clearly better than the default."""
+    text = f"No method makes held-out labels clearly more likely than {default} does."
+    return Finding(FINE, "methods", text)
+
+
+def opposed(methods: Sequence[str]) -> Finding:
+    """Methods whose ranking is opposed to those of the others."""
+    text = (
+        f"The list of {', '.join(methods)} is opposed to those of the other methods: what comes "
+        "first by the one comes last by most. Use no list before some rows are audited "
+        "(`audited_y`)."
+    )
+    return Finding(PROBLEM, "methods", text)
 
 
 def agreement(shares: Sequence[float]) -> Finding:
@@ -44,6 +56,8 @@ def agreement(shares: Sequence[float]) -> Finding:
     return Finding(ATTENTION, "methods", text, numbers)
 
 
-def recommended(method: str) -> Finding:
-    """The method to use."""
+def recommended(method: str | None) -> Finding:
+    """The method to use, if any."""
+    if method is None:
+        return Finding(PROBLEM, "methods", "No method is recommended for these data.")
     return Finding(FINE, "methods", f"Recommended: {method}.")

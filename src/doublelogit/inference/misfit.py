@@ -75,7 +75,8 @@ def misfits(fitted: FittedProblem) -> list[Misfit]:
         return []
     questions, size = _questions(problem)
     rows = problem.rows
-    fn = partial(_gram, fitted.pair, _Columns.of(problem, questions, size))
+    columns = _Columns.of(problem, questions, size)
+    fn = partial(_gram, fitted.pair, columns, problem.false_label_rate)
     gram = rows.sum_rows(fn, rows.s, rows.weight)
     names = [*fitted.feature_names]
     found = []
@@ -141,12 +142,16 @@ def _questions(problem: Problem) -> tuple[list[_Question], int]:
     return [_Question(q, j, at) for (q, j, _), at in zip(asked, places, strict=True)], ends[-1]
 
 
-def _gram(pair: Pair, columns: _Columns, X: Matrix, s: Floats, weight: Floats) -> Floats:
-    """Products of all columns of D, of the further terms and of r, summed over rows."""
+def _gram(
+    pair: Pair, columns: _Columns, rate: float, X: Matrix, s: Floats, weight: Floats
+) -> Floats:
+    """Products of all columns of D, of the further terms and of r, summed over rows.
+
+    With a ``rate`` of false labels s(x) is y(x) e(x) + rate (1 - y(x)).
+    """
     Xa, Xb = pair.features(X)
     a, b = pair.predictors(Xa, Xb)
     label, y = pair.response.labelled(a, b), pair.response.outcome(a, b)
-    rate = getattr(pair.response, "false_rate", 0.0)  # s(x) = y(x) e(x) + rate (1 - y(x))
     s_x = label.value + rate * (1 - y.value)
     unit = np.sqrt(weight / np.maximum(s_x * (1 - s_x), TINY))
     slopes = (unit * (label.d_a - rate * y.d_a), unit * (label.d_b - rate * y.d_b))

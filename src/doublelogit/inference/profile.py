@@ -23,7 +23,7 @@ from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at, prevalence_value_grad
 from doublelogit.methods.problem import Problem
-from doublelogit.methods.start import start
+from doublelogit.methods.start import balanced_start, naive_start
 from doublelogit.rows import weighted_mean
 from doublelogit.solvers import trust_region
 
@@ -197,7 +197,7 @@ def other_optima(fitted: FittedProblem, rival: Floats | None = None) -> list[Flo
     """Optima that the named starts, and a rival solution, lead to."""
     problem = fitted.problem
     double, near = problem.double_logistic, problem.approximated
-    begins = [near(start(double, name)) for name in ("naive", "balanced")]
+    begins = [near(begin(double)) for begin in (naive_start, balanced_start)]
     if rival is not None:
         begins.append(rival)
     found = [trust_region(problem.likelihood, theta, tol=1e-6, max_iter=300) for theta in begins]

@@ -10,18 +10,20 @@ for samples too large to draw again. The others are those of Teisseyre et al.
 first, as many as the label frequency c asks for; labels are then drawn among them at random, again
 and again, and the statistic of the real labels is compared with those. Where the classes overlap
 the rows ranked first are no random part of the positives, and these tests reject too often.
+
+All take the class to be logistic in the columns. Where lr or wald reject, the test is repeated with
+a class that bends (bending.py), and the verdict is one of both.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, logit
+from scipy.stats import beta as beta_law
 from scipy.stats import chi2
-from sklearn.metrics import roc_auc_score
-from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_X_y
 
@@ -30,13 +32,18 @@ from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.estimators.validation import encode_labels
+from doublelogit.inference.bending import BentTest, bent_test
+from doublelogit.inference.scar_statistics import STATISTICS
 from doublelogit.methods import Problem, naive
 from doublelogit.methods.information import inverse_information
 from doublelogit.methods.start import start
 from doublelogit.solvers import trust_region
 from doublelogit.threads import blas_threads
+from doublelogit.thresholds import BENT_LEVEL, SCAR_LEVEL
+from doublelogit.wording import p_values
 
 LIKELIHOOD = ("lr", "wald")
+BIAS, UNDECIDED, NO_EVIDENCE = "bias", "undecided", "no evidence"
 WEAK = 100.0  # C of the class
 # Penalty of the labelling's slopes, which keeps them on the flat ridge; being stronger than that of
 # the class it also settles which of the two models is which.
@@ -61,6 +68,11 @@ class ScarTest:
         c under SCAR, given or estimated.
     freedom : int
         Degrees of freedom of the chi-square law that gave the p-value; 0 if samples did.
+    merit : float
+        Gain in twice the log-likelihood by biased labelling, less twice the number of its slopes;
+        for lr and wald.
+    bent : BentTest or None
+        The test with a class that bends, where lr or wald reject.
     """
 
     method: str
@@ -69,11 +81,41 @@ class ScarTest:
     null: Floats
     label_frequency: float
     freedom: int = 0
+    merit: float = 0.0
+    bent: BentTest | None = None
 
     @property
     def rejects(self) -> bool:
-        """Whether the labels speak against SCAR, at 5%."""
-        return self.p_value <= 0.05
+        """Whether the labels speak against SCAR, at 5%, if the class is as the test takes it."""
+        return self.p_value <= SCAR_LEVEL
+
+    @property
+    def p_interval(self) -> tuple[float, float]:
+        """The p-value within the error of the samples that it was counted in (90%)."""
+        n = len(self.null)
+        if n == 0:
+            return self.p_value, self.p_value
+        larger = round(self.p_value * (n + 1)) - 1 if self.method in LIKELIHOOD else None
+        k = self.p_value * n if larger is None else larger
+        low, high = beta_law.ppf([0.05, 0.95], k + 0.5, n - k + 0.5)
+        return float(min(low, self.p_value)), float(max(high, self.p_value))
+
+    @property
+    def verdict(self) -> str:
+        """What follows: bias, undecided, or no evidence.
+
+        Bias, if the test rejects beyond the error of its samples, and a class that bends does not
+        explain it away: the test rejects with it too, or biased labelling explains the labels
+        better than bends do, for the number of its slopes.
+        """
+        low, high = self.p_interval
+        if low > SCAR_LEVEL:
+            return NO_EVIDENCE
+        if high > SCAR_LEVEL:
+            return UNDECIDED
+        if self.bent is None or self.bent.p_value <= BENT_LEVEL or self.merit > self.bent.merit:
+            return BIAS
+        return UNDECIDED
 
     @property
     def sentence(self) -> str:
@@ -86,11 +128,24 @@ class ScarTest:
             else f"{len(self.null)} samples drawn under the hypothesis with a label frequency of "
             f"{self.label_frequency:.2f}"
         )
-        p = f"p = {self.p_value:.3g}" if self.p_value >= 1e-6 else "p < 0.000001"
-        return (
-            f"The {self.method} test {against} labelling at random (statistic "
-            f"{self.statistic:.3g}, {p}, {how})."
+        assumed = ", given that the class is logistic in these columns"
+        text = (
+            f"The {self.method} test {against} labelling at random"
+            f"{assumed if self.method in LIKELIHOOD else ''} (statistic {self.statistic:.3g}, "
+            f"{p_values(self.p_interval)}, {how})."
         )
+        return text if self.bent is None else f"{text} {self._bent_sentence}"
+
+    @property
+    def _bent_sentence(self) -> str:
+        assert self.bent is not None
+        said = {
+            BIAS: "bias explains the labels better than bends",
+            UNDECIDED: "bends explain the labels as well as bias",
+        }[BIAS if self.merit > self.bent.merit else UNDECIDED]
+        if self.bent.p_value <= BENT_LEVEL:
+            said = "labelling depends on the columns even so"
+        return f"With a class that bends: {p_values((self.bent.p_value,) * 2)}; {said}."
 
     def __str__(self) -> str:
         return self.sentence
@@ -201,11 +256,11 @@ def null_fit(X: Floats, s: Floats, C: float) -> Null:
 
 def _by_chi_square(X: Floats, s: Floats, method: str, C: float) -> ScarTest:
     null = null_fit(X, s, C)
-    statistic = statistics_against(null, C)[method]
-    # as many slopes as columns that are no combination of others
-    freedom = int(np.linalg.matrix_rank(X.T @ X / len(X), tol=1e-9, hermitian=True))
+    statistics = statistics_against(null, C)
+    statistic, freedom = statistics[method], _slopes(X)
     p = float(chi2.sf(statistic, freedom))
-    return ScarTest(method, statistic, p, np.array([]), null.c, freedom)
+    found = ScarTest(method, statistic, p, np.array([]), null.c, freedom)
+    return _with_bends(found, X, s, C, statistics["lr"])
 
 
 def _by_likelihood(
@@ -227,9 +282,23 @@ def _by_likelihood(
     for i, statistics in enumerate(both):
         draws[i] = statistics[method]
         report((i + 1) / n)
-    statistic = likelihood_statistics(X, s, C)[method]
-    p = (1 + np.count_nonzero(draws >= statistic)) / (n + 1)
-    return ScarTest(method, statistic, float(p), draws, null.c)
+    statistics = likelihood_statistics(X, s, C)
+    p = (1 + np.count_nonzero(draws >= statistics[method])) / (n + 1)
+    found = ScarTest(method, statistics[method], float(p), draws, null.c)
+    return _with_bends(found, X, s, C, statistics["lr"])
+
+
+def _with_bends(found: ScarTest, X: Floats, s: Floats, C: float, ratio: float) -> ScarTest:
+    """The result with that of a class that bends, if it is not clear without."""
+    found = replace(found, merit=ratio - 2 * _slopes(X))
+    if found.p_interval[0] > SCAR_LEVEL:
+        return found
+    return replace(found, bent=bent_test(X, s, C))
+
+
+def _slopes(X: Floats) -> int:
+    """As many slopes as columns that are no combination of others."""
+    return int(np.linalg.matrix_rank(X.T @ X / len(X), tol=1e-9, hermitian=True))
 
 
 def drawn_statistics(
@@ -298,67 +367,3 @@ def _by_resampling(
             drawn = rng.random(len(stratum)) < c
         draws[i] = statistic(drawn)
     return ScarTest(method, observed, float((draws > observed).mean()), draws, c)
-
-
-Statistic = Callable[[Any], float]
-
-
-def _ks(X: Floats) -> Statistic:
-    """Sum over the features of the largest distance of two distribution functions."""
-    order = np.argsort(X, axis=0, kind="stable")
-    values = np.take_along_axis(X, order, axis=0)
-    last = np.vstack([values[1:] != values[:-1], np.ones(X.shape[1], dtype=bool)])
-    whole = np.arange(1, len(X) + 1)[:, None] / len(X)
-
-    def statistic(drawn: Any) -> float:
-        part = np.cumsum(drawn[order], axis=0) / drawn.sum()
-        return float((np.abs(part - whole) * last).max(axis=0).sum())
-
-    return statistic
-
-
-def _kl(X: Floats) -> Statistic:
-    """Divergence of Gaussians with independent features, the drawn rows' from the stratum's."""
-    mean, var = X.mean(axis=0), X.var(axis=0) + 1e-3
-
-    def statistic(drawn: Any) -> float:
-        m, v = X[drawn].mean(axis=0), X[drawn].var(axis=0) + 1e-3
-        return float(0.5 * (np.log(var / v) + (v + (m - mean) ** 2) / var - 1).sum())
-
-    return statistic
-
-
-def _klcov(X: Floats) -> Statistic:
-    """Divergence of Gaussians with full covariances, the drawn rows' from the stratum's."""
-    p = X.shape[1]
-    mean, cov = X.mean(axis=0), np.atleast_2d(np.cov(X.T)) + 1e-3 * np.eye(p)
-    inverse, log_det = np.linalg.inv(cov), np.linalg.slogdet(cov)[1]
-
-    def statistic(drawn: Any) -> float:
-        part = X[drawn]
-        c = np.atleast_2d(np.cov(part.T)) + 1e-3 * np.eye(p)
-        d = part.mean(axis=0) - mean
-        trace = float(np.sum(inverse * c))
-        return float(0.5 * (trace + d @ inverse @ d - p + log_det - np.linalg.slogdet(c)[1]))
-
-    return statistic
-
-
-def _nb(X: Floats) -> Statistic:
-    """AUC - 1/2 of a Gaussian naive Bayes classifier, drawn rows against the stratum."""
-
-    def statistic(drawn: Any) -> float:
-        both = np.vstack([X[drawn], X])
-        group = np.repeat([1, 0], [int(drawn.sum()), len(X)])
-        score = GaussianNB(var_smoothing=1e-6).fit(both, group).predict_log_proba(both)
-        return float(roc_auc_score(group, score[:, 1] - score[:, 0]) - 0.5)
-
-    return statistic
-
-
-STATISTICS: dict[str, Callable[[Floats], Statistic]] = {
-    "ks": _ks,
-    "kl": _kl,
-    "klcov": _klcov,
-    "nb": _nb,
-}

@@ -13,6 +13,7 @@ from doublelogit._types import Floats
 from doublelogit.findings import Finding
 from doublelogit.findings import methods as findings
 from doublelogit.inference import ScarTest
+from doublelogit.inference.scar import BIAS
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import DEFAULT_METHOD, METHODS, SCAR, Method
 from doublelogit.report.analysis import scar_verdict
@@ -47,6 +48,7 @@ class Line:
     standard_error: float
     rank_correlation: float
     same_top: float
+    agreement: float  # median rank correlation with the other methods
     findings: tuple[Finding, ...]
 
 
@@ -55,7 +57,7 @@ class Comparison:
     """The lines, and what follows from them."""
 
     lines: list[Line]
-    recommended: str
+    recommended: str | None  # None if no method is to be relied on
     findings: list[Finding]
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +120,9 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
     mine, base = tried[name], tried[DEFAULT_METHOD]
     difference = mine.likelihood - base.likelihood
     unlabelled = table.s == 0
-    scores = [list_score(t.hidden, t.positive)[unlabelled] for t in (mine, base)]
+    ranked = {key: list_score(t.hidden, t.positive)[unlabelled] for key, t in tried.items()}
+    scores = [ranked[name], ranked[DEFAULT_METHOD]]
+    others = [_correlation(ranked[name], ranked[key]) for key in tried if key != name]
     k = max(1, int(unlabelled.sum()) // 20)
     tops = [set(np.argsort(-score, kind="stable")[:k].tolist()) for score in scores]
     return Line(
@@ -127,30 +131,57 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
         log_likelihood=float(mine.likelihood.mean()),
         difference=float(difference.mean()),
         standard_error=float(difference.std() / np.sqrt(len(difference))),
-        rank_correlation=float(spearmanr(*scores).statistic),
+        rank_correlation=_correlation(*scores),
         same_top=len(tops[0] & tops[1]) / k,
+        agreement=float(np.median(others)),
         findings=mine.findings,
     )
 
 
 def _concluded(lines: list[Line], test: ScarTest) -> Comparison:
-    allowed = [line for line in lines if not (test.rejects and line.method in RULED_OUT)]
+    biased = test.verdict == BIAS
+    # one that ranks rows against all others is not to be recommended, however well it scores
+    opposed = [line.method for line in lines if line.agreement < 0]
+    allowed = [
+        line
+        for line in lines
+        if not (biased and line.method in RULED_OUT) and line.method not in opposed
+    ]
     better = [
         line
         for line in allowed
         if _models_the_class(line.method) and line.difference > CLEARLY_BETTER * line.standard_error
     ]
-    best = max(better, key=lambda line: line.difference).method if better else DEFAULT_METHOD
+    chosen = max(better, key=lambda line: line.difference) if better else _default(allowed)
+    best = None if chosen is None else chosen.method
     shares = [line.prevalence for line in lines if line.method not in RULED_OUT]
-    found = [findings.tested(test.sentence, test.rejects, test.p_value)]
-    if test.rejects:
+    found = [findings.tested(test.sentence, test.p_value)]
+    if biased:
         found.append(findings.ruled_out([m.name for m in COMPARED if m.assumes_scar]))
-    found += [
-        findings.held_out(best, DEFAULT_METHOD, bool(better)),
-        findings.agreement(shares),
-        findings.recommended(best),
-    ]
+    if better and best is not None:
+        found.append(findings.better(best, DEFAULT_METHOD))
+    else:
+        found.append(findings.none_better(DEFAULT_METHOD))
+    found.append(findings.agreement(shares))
+    if opposed:
+        found.append(findings.opposed(opposed))
+    found.append(findings.recommended(best))
     return Comparison(lines, best, found)
+
+
+def _default(allowed: list[Line]) -> Line | None:
+    """The default, or the method that predicts held-out labels best where that is opposed."""
+    if any(line.method == DEFAULT_METHOD for line in allowed):
+        return next(line for line in allowed if line.method == DEFAULT_METHOD)
+    able = [line for line in allowed if _models_the_class(line.method)]
+    return max(able, key=lambda line: line.difference, default=None)
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    """Rank correlation of two rankings; none of one that ranks nothing."""
+    if not np.ptp(one) or not np.ptp(other):
+        return 0.0
+    return float(spearmanr(one, other).statistic)
 
 
 def _models_the_class(name: str) -> bool:

@@ -136,6 +136,9 @@ def _test(analysis: Analysis) -> dict[str, Any]:
     return {
         "sentence": test.sentence,
         "rejects": test.rejects,
+        "verdict": test.verdict,
+        "p_interval": test.p_interval,
+        "bent": None if test.bent is None else test.bent.p_value,
         "statistic": test.statistic,
         "p_value": test.p_value,
         "asymptotic": bool(test.freedom),

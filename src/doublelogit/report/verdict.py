@@ -65,8 +65,13 @@ def _prevalence(analysis: Analysis) -> Finding:
 
 
 def _bias(analysis: Analysis) -> Finding:
-    test = analysis.test
-    return answers.bias(test.p_value, test.rejects, analysis.scar)
+    return answers.bias(analysis.test, analysis.scar, allowed=_allows_bias(analysis))
+
+
+def _allows_bias(analysis: Analysis) -> bool:
+    """Whether the model lets labelling depend on features."""
+    named = analysis.table.roles.propensity_features
+    return named != () and not method_of(analysis.model.classifier).assumes_scar
 
 
 def _data(analysis: Analysis) -> list[Finding]:

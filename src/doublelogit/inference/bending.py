@@ -1,0 +1,170 @@
+"""Bias or curvature: the test of labelling at random with a class that bends.
+
+A test of a constant propensity takes the class to be logistic in the columns. Where it is not, what
+the straight class misses looks like bias. So the test is made once more with a class that bends:
+
+    1   fit the class under labelling at random, straight
+    2   of another response, curves of each column and products of pairs, keep those that explain
+        most of what it misses, few enough for the labels to bear
+    3   fit the class with them, still under labelling at random
+    4   score test of labelling by the columns, beyond these terms
+
+A class that may be anything explains any labels, and so a bias too. What it then explains worse, or
+at the price of more terms, is the second thing to look at: how much the log-likelihood gains by
+bends alone, less their number, beside what it gains by biased labelling (Akaike's criterion).
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import chi2
+
+from doublelogit._types import Floats
+from doublelogit.design import Terms
+from doublelogit.engines.memory import memory_rows
+from doublelogit.methods import Problem
+from doublelogit.methods.start import naive_start
+from doublelogit.solvers import trust_region
+from doublelogit.tables.curves import Curves
+
+TOL = 1e-6
+PAIRED = 10  # columns whose products are tried: the strongest of the straight class
+PER_LABEL = 15  # labelled rows for each term that is kept
+MOST_TERMS = 40
+FAR = 3.0  # standard deviations beyond which a column goes no further in a product
+LOST = 1e-6  # share of a column's square that others leave of it; less is rounding
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class BentTest:
+    """The test of labelling at random with a class that bends.
+
+    Parameters
+    ----------
+    p_value : float
+        Small if labelling depends on the features even so.
+    terms : tuple of (int, ...)
+        What bends the class: nothing for its response, a column, or a pair whose product does.
+    merit : float
+        Gain in twice the log-likelihood by bends under labelling at random, less twice their
+        number: of the best of three sets of terms.
+    """
+
+    p_value: float
+    terms: tuple[tuple[int, ...], ...]
+    merit: float
+
+
+@dataclass(frozen=True)
+class _Null:
+    """A class fitted under labelling at random: y(x) and c."""
+
+    X: Floats
+    y: Floats
+    c: float
+    fit_value: float  # twice the log-likelihood
+
+    @classmethod
+    def fit(cls, X: Floats, s: Floats, C: float) -> "_Null":
+        rows = memory_rows(X, s)
+        constant = Terms(X.shape[1], np.array([], dtype=int))
+        problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
+        found = trust_region(problem.likelihood, naive_start(problem), tol=TOL)
+        best, value = found.theta, -2 * len(s) * found.value
+        return cls(X, expit(X @ best[:-2] + best[-2]), float(expit(best[-1])), value)
+
+    def scores(self, s: Floats) -> tuple[Floats, Floats, Floats]:
+        """Residuals of the labels, and the slopes of s(x) in both predictors, in their unit."""
+        s_x = self.c * self.y
+        unit = 1 / np.sqrt(np.maximum(s_x * (1 - s_x), TINY))
+        by_class = unit * s_x * (1 - self.y)
+        return unit * (s - s_x), by_class, unit * s_x * (1 - self.c)
+
+    def columns(self, by_class: Floats, by_labelling: Floats) -> Floats:
+        """Slopes of s(x) in every coefficient of the class and in the labelling's intercept."""
+        return np.column_stack([by_class[:, None] * self.X, by_class, by_labelling])
+
+
+def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
+    """Test of a constant propensity with a class that bends; X is standardised."""
+    straight = _Null.fit(X, s, C)
+    r, by_class, by_labelling = straight.scores(s)
+    terms, bends = _bends(straight, by_class * r)
+    beyond = _Beyond.of(straight.columns(by_class, by_labelling))
+    merits = [
+        beyond.explained(by_class[:, None] * bend, r)[0] - 2 * bend.shape[1] for bend in bends
+    ]
+    order = np.argsort(merits)[::-1].tolist()
+    everything = _affordable(order, bends, int(s.sum()))
+    helpful = [i for i in everything if merits[i] > 0] or everything[:1]
+    fits = {}
+    for kept in ([0], helpful, everything):
+        chosen = tuple(sorted(kept))
+        if chosen not in fits:
+            fits[chosen] = _Null.fit(np.hstack([X, *(bends[i] for i in chosen)]), s, C)
+    bent = fits[tuple(sorted(everything))]
+    r, by_class, by_labelling = bent.scores(s)
+    others = _Beyond.of(bent.columns(by_class, by_labelling))
+    gain, freedom = others.explained(by_labelling[:, None] * X, r)
+    p = float(chi2.sf(gain, freedom)) if freedom else 1.0
+    best = max(fit.fit_value - 2 * fit.X.shape[1] for fit in fits.values())
+    merit = best - straight.fit_value + 2 * X.shape[1]
+    return BentTest(p, tuple(terms[i] for i in sorted(everything)), merit)
+
+
+def _affordable(order: list[int], bends: list[Floats], labelled: int) -> list[int]:
+    """The first bends that the labels can bear."""
+    most = min(MOST_TERMS, max(1, labelled // PER_LABEL))
+    kept: list[int] = []
+    size = 0
+    for i in order:
+        if size + bends[i].shape[1] <= most:
+            kept, size = [*kept, i], size + bends[i].shape[1]
+    return kept
+
+
+def _bends(straight: _Null, pull: Floats) -> tuple[list[tuple[int, ...]], list[Floats]]:
+    """Another response, curves of every column, products of the columns that matter most."""
+    X = straight.X
+    terms: list[tuple[int, ...]] = [()]
+    found: list[Floats] = [straight.y[:, None] / max(float(straight.y.std()), TINY)]
+    for j in range(X.shape[1]):
+        curves = Curves.learn(X[:, j])
+        if curves is not None:
+            terms.append((j,))
+            found.append(curves.at(X[:, j]))
+    near = np.clip(X, -FAR, FAR)
+    strongest = np.argsort(-np.abs((near**2).T @ np.abs(pull)))[:PAIRED]
+    for i, j in combinations(sorted(strongest.tolist()), 2):
+        terms.append((i, j))
+        found.append((near[:, i] * near[:, j])[:, None])
+    return terms, found
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """What columns explain beyond others: an orthonormal basis of the others."""
+
+    basis: Floats
+
+    @classmethod
+    def of(cls, columns: Floats) -> "_Beyond":
+        return cls(_orthonormal(columns, np.linalg.norm(columns, axis=0)))
+
+    def explained(self, columns: Floats, r: Floats) -> tuple[float, int]:
+        """Square of r that some columns explain beyond the basis, and how many they are."""
+        size = np.linalg.norm(columns, axis=0)
+        left = columns - self.basis @ (self.basis.T @ columns)
+        mine = _orthonormal(left, size)
+        return float(np.sum((mine.T @ r) ** 2)), mine.shape[1]
+
+
+def _orthonormal(columns: Floats, size: Floats) -> Floats:
+    """Orthonormal basis of columns, relative to the size that they had."""
+    scaled = columns / np.maximum(size, np.finfo(float).tiny)
+    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    keep = values > LOST
+    return np.asarray(scaled @ (vectors[:, keep] / np.sqrt(values[keep])))
