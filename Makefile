@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
+.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -86,6 +86,11 @@ doubt: $(VENV)/.dev  ## Whether what warns, and what does not, is right: interva
 
 scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/results
 	$(BIN)/python benchmarks/scar.py
+
+shapes: $(VENV)/.dev  ## Whether skewed numbers are better transformed, on the corpus; ten minutes; benchmarks/results
+	$(THREADS) $(BIN)/python benchmarks/shapes.py columns
+	$(THREADS) $(BIN)/python benchmarks/shapes.py learn
+	$(THREADS) $(BIN)/python benchmarks/shapes.py test
 
 faults: $(VENV)/.dev  ## Errors and kills at every write, threads that save one path; benchmarks/results
 	$(BIN)/python benchmarks/faults.py

@@ -9,12 +9,14 @@ import pytest
 from plans import SMALL_PLAN
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tables_of_tests import clinic
 from typer.testing import CliRunner
 
 from doublelogit import (
+    AuditCalibratedClassifier,
     JointClassifier,
     LabelOrderWarning,
     NaiveClassifier,
@@ -125,6 +127,36 @@ def test_a_model_that_finds_nothing_has_the_precision_zero(sample):
     assert metrics.scorer(metrics.ipw_precision, propensity=0.5)(model, X, rare) == 0.0
 
 
+# Calibration
+
+
+def test_audited_rows_calibrate_what_labels_cannot():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 2))
+    y = rng.random(2000) < expit(1.5 * X[:, 0])
+    s = y & (rng.random(2000) < 0.3)
+    audited = np.where(~s & (rng.random(2000) < 0.1), y, np.nan)
+    wrong = NaiveClassifier().fit(X, s)
+    model = AuditCalibratedClassifier(JointClassifier(prevalence=0.2, n_starts=1))
+    model.fit(X, s, audited_y=audited)
+    hidden = model.predict_hidden(X)[~s]
+    assert hidden.mean() == pytest.approx(y[~s].mean(), abs=0.06)
+    assert abs(model.estimator_.predict_hidden(X)[~s].mean() - y[~s].mean()) > 0.2
+    np.testing.assert_allclose(
+        model.predict_positive(X) * model.predict_propensity(X), model.predict_label_proba(X)
+    )
+    by_labels = CalibratedClassifierCV(NaiveClassifier(), cv=2).fit(X, s).predict_proba(X)[:, 1]
+    assert by_labels.mean() == pytest.approx(s.mean(), abs=0.02)  # scikit-learn's: to the labels
+    assert wrong.score(X, s) == pytest.approx(model.score(X, s), abs=0.1)
+    assert clone(model).estimator.prevalence == 0.2
+
+
+def test_calibration_needs_an_unlabelled_row_of_known_class(sample):
+    X, s = sample
+    with pytest.raises(ValueError, match="class of some unlabelled rows"):
+        AuditCalibratedClassifier(NaiveClassifier()).fit(X, s)
+
+
 # Lists
 
 
@@ -150,7 +182,7 @@ def test_a_new_value_in_a_column_of_two_values_is_reported():
 
 
 def share(value, low=0.1, high=0.4):
-    return SimpleNamespace(value=value, low=low, high=high)
+    return SimpleNamespace(value=value, low=low, high=high, regions=())
 
 
 def test_two_answers_that_are_nearly_one_are_called_so():
@@ -186,10 +218,25 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
     """What is advised after an analysis with these probabilities."""
     n = len(hidden)
     table = Table(
-        None, np.zeros(n), None, None, audited, None, Roles("s", propensity_features=named), ()
+        pd.DataFrame(index=range(n)),
+        np.zeros(n),
+        None,
+        None,
+        audited,
+        None,
+        Roles("s", propensity_features=named),
+        (),
     )
     found = SimpleNamespace(hidden=np.array(hidden))
-    return recommendation(SimpleNamespace(table=table, probabilities=found, clear=clear, weak=weak))
+    return recommendation(
+        SimpleNamespace(
+            table=table,
+            probabilities=found,
+            clear=clear,
+            weak=weak,
+            model=SimpleNamespace(encoding=SimpleNamespace(used=())),
+        )
+    )
 
 
 def test_next_steps_are_those_not_yet_taken():

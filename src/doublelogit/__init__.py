@@ -14,6 +14,9 @@ from doublelogit.registry import classes_in
 if TYPE_CHECKING:
     from doublelogit.engines.scan import scan_parquet as scan_parquet
     from doublelogit.estimators import *  # noqa: F403
+    from doublelogit.estimators.calibration import (
+        AuditCalibratedClassifier as AuditCalibratedClassifier,
+    )
     from doublelogit.estimators.pipeline import PUPipeline as PUPipeline
     from doublelogit.exceptions import LabelOrderWarning as LabelOrderWarning
     from doublelogit.exceptions import MisfitWarning as MisfitWarning
@@ -38,6 +41,7 @@ __version__ = version("doublelogit")
 # Where each public name lives. Names are imported when first asked for, so that the command line
 # can show its help without waiting for numpy and scikit-learn.
 _HOMES = {
+    "AuditCalibratedClassifier": "estimators.calibration",
     "Finding": "findings",
     "LabelOrderWarning": "exceptions",
     "MisfitWarning": "exceptions",

@@ -4,7 +4,7 @@ Every coefficient vector ends with the intercept. Dense arrays and scipy CSR mat
 through the same verbs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -94,11 +94,13 @@ def _dense(core: Matrix) -> Floats:
 class Terms:
     """The terms of one model: some of the columns (None: all of them) and the intercept.
 
-    Coefficients of a model are short, one per term; ``embed`` makes them full-length.
+    Coefficients of a model are short, one per term; ``embed`` makes them full-length. ``unit`` is
+    the size of every column by which its slope is penalised; None is one.
     """
 
     n_features: int
     columns: Ints | None = None
+    unit: Floats | None = None
 
     @property
     def size(self) -> int:
@@ -114,7 +116,7 @@ class Terms:
     def without(self, others: Ints) -> "Terms":
         """The terms that are not among these columns."""
         mine = np.arange(self.n_features) if self.columns is None else self.columns
-        return Terms(self.n_features, np.setdiff1d(mine, others))
+        return replace(self, columns=np.setdiff1d(mine, others))
 
     def embed(self, theta: Floats) -> Floats:
         """Full-length coefficients, zero where the model has no term."""

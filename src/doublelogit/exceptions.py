@@ -42,7 +42,7 @@ class ClusterLostError(ConnectionError):
 
 
 class TableWarning(UserWarning):
-    """New rows differ from those of fit: columns absent, levels never seen."""
+    """A table is doubtful, or new rows differ from those of fit: columns absent, new levels."""
 
 
 class StoreWarning(UserWarning):

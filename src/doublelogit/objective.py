@@ -27,7 +27,9 @@ from doublelogit.solvers import ValueGrad, ValueGradHess
 
 def ridge(terms: Terms, l2: float, n: float) -> Floats:
     """Penalty of each coefficient on the scale of the mean loss; none on the intercept."""
-    return np.append(np.full(terms.size - 1, l2 / n), 0.0)
+    unit = np.ones(terms.n_features) if terms.unit is None else terms.unit
+    penalty = terms.take(np.append(l2 / n * unit**2, 0.0))
+    return np.asarray(penalty)
 
 
 def column_units(rows: Rows, n: float) -> Floats:

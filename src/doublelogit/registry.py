@@ -73,6 +73,7 @@ _METHODS = (
         "joint",
         "joint:JointClassifier",
         intervals="likelihood",
+        settings={"scaled_penalty": False},  # tables scale their numbers themselves
         large_settings={"n_starts": 1},
     ),
     Method("em", "em:EMClassifier", intervals="likelihood", learners=True),
@@ -160,7 +161,7 @@ SCAR = Method(
     METHODS[DEFAULT_METHOD].estimator,
     assumes_scar=True,
     intervals="likelihood",
-    settings={"propensity_features": [], "n_starts": 1},
+    settings={"propensity_features": [], "n_starts": 1, "scaled_penalty": False},
 )
 
 

@@ -11,14 +11,16 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import from_state, state_of
-from doublelogit.exceptions import TableError
-from doublelogit.findings import Finding
+from doublelogit.exceptions import TableError, TableWarning
+from doublelogit.findings import PROBLEM, Finding
 from doublelogit.fitted import FittedModel
 from doublelogit.inference import Inference, infer
 from doublelogit.registry import LEARNERS, LINEAR, METHODS, SPLINE, Method, with_capability
-from doublelogit.tables import Roles, Table, TableEncoder, TableEncoding
+from doublelogit.table_doubts import doubts
+from doublelogit.tables import Roles, Table, TableEncoding
 from doublelogit.tables.expansion import Parts, frame_parts
 from doublelogit.thresholds import LARGE_SAMPLE
+from doublelogit.wording import as_parameters
 
 KIND = "table model"
 
@@ -57,7 +59,8 @@ def list_score(hidden: Floats, positive: Floats) -> Floats:
 class FittedTable:
     """A classifier fitted to a table, with the encoding of its columns.
 
-    ``roles`` say what the columns are for; ``method`` and ``learner`` are names of the registry.
+    ``roles`` say what the columns are for; ``method`` and ``learner`` are names of the registry;
+    ``doubts`` are what was found of the table before the fit.
     """
 
     roles: Roles
@@ -65,6 +68,7 @@ class FittedTable:
     encoding: TableEncoding
     classifier: Any
     learner: str = LINEAR
+    doubts: tuple[Finding, ...] = ()
 
     @property
     def model(self) -> FittedModel:
@@ -73,8 +77,8 @@ class FittedTable:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the fit found."""
-        return self.classifier.findings_
+        """What was found of the table, and what the fit found."""
+        return (*self.doubts, *self.classifier.findings_)
 
     def probabilities(self, table: Table) -> Probabilities:
         """Probabilities of every row of a table."""
@@ -123,8 +127,12 @@ def fit_table(
     encoding = encode_columns(rows, learner)
     large = len(rows) > LARGE_SAMPLE
     classifier = make_classifier(method, rows.roles, encoding, parameters, large=large)
+    found = tuple(doubts(rows, encoding))
+    for finding in found:
+        if finding.level == PROBLEM:  # said before a fit that may take long, and be of no use
+            warnings.warn(as_parameters(finding.text), TableWarning, stacklevel=3)
     fit_rows(classifier, rows.encoded(encoding), rows)
-    return FittedTable(rows.roles, method.name, encoding, classifier, learner)
+    return FittedTable(rows.roles, method.name, encoding, classifier, learner, found)
 
 
 def _fit_scan(
@@ -141,8 +149,7 @@ def _fit_scan(
 
 def encode_columns(table: Table, learner: str = LINEAR) -> TableEncoding:
     """Learn how the columns of a table become the features that a learner needs."""
-    encoding = TableEncoder(table.roles.categorical).fit(table.features).encoding_
-    return expanded(encoding, frame_parts(table.features), learner)
+    return expanded(table.encoding, frame_parts(table.features), learner)
 
 
 def expanded(encoding: TableEncoding, parts: Parts, learner: str) -> TableEncoding:
@@ -203,9 +210,23 @@ def make_classifier(
             )
         settings[name] = features.features_of(columns, name)
     classifier = _class_of(method)
-    if "smooth_features" in classifier._get_param_names() and encoding.curves:
+    if takes(method, "smooth_features") and encoding.curves:
         settings["smooth_features"] = list(encoding.curves)
+    _check_parameters(method, parameters or {})
     return classifier(**(settings | dict(parameters or {})))
+
+
+def _check_parameters(method: Method, parameters: Mapping[str, Any]) -> None:
+    for name in parameters:
+        if not takes(method, name):
+            able = [other.name for other in METHODS.values() if takes(other, name)]
+            remedy = f"choose one of {', '.join(able)}" if able else "nor has any other"
+            raise TableError(f"the method {method.name} has no parameter `{name}`; {remedy}.")
+
+
+def takes(method: Method, parameter: str) -> bool:
+    """Whether the classifier of a method has a parameter."""
+    return parameter in _class_of(method)._get_param_names()
 
 
 def _class_of(method: Method) -> Any:

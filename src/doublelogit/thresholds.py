@@ -42,6 +42,18 @@ FEW_LABELS = 10  # labelled rows per coefficient below which estimates rest on t
 FEWEST_LABELS = 10  # labelled rows without which nothing is fitted
 MANY_MISSING = 0.3  # share of missing values worth a word
 
+# Numbers of a column, chosen on the learn half of the corpus (make shapes)
+SKEWED = 3.0  # how many times as far one half of a column may reach as the other
+FENCE = 4.0  # how many times as far as nine tenths of its half a value may lie
+GROSS = 20.0  # the same for values so far below that they are corrupt
+
+CORRUPT = 10.0  # times as far from the median as its cap: a cell that is likelier wrong than rare
+
+# Leaks: nearly all rows that a column picks are labelled, and they are so many of the labelled
+LEAK_PRECISION = 0.98
+LEAK_RECALL = 0.9
+LEAK_RECALL_PRESENT = 0.1  # of rows that have a value at all
+
 # Methods
 DISAGREEMENT = 0.1  # difference of prevalences that are no longer one answer
 CLEARLY_BETTER = 2.0  # standard errors by which another method must be better to be recommended

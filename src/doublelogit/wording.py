@@ -28,6 +28,12 @@ def percent(share: float) -> str:
     return f"{share:.1%}"
 
 
+def share_words(known: float | Sequence[float]) -> str:
+    """A share that is known, with its standard deviation if that was given."""
+    mean, *deviation = known if isinstance(known, Sequence) else [known]
+    return percent(mean) + "".join(f" ± {percent(sd)}" for sd in deviation)
+
+
 def between(answer: Interval) -> str:
     """The ends of an interval."""
     if answer.low is None or answer.high is None:
@@ -89,10 +95,13 @@ OPTIONS = {
         "features",
         "id",
         "ignore",
+        "false_label_rate",
         "label",
+        "label_frequency",
         "method",
         "outcome_features",
         "positive",
+        "prevalence",
         "propensity_features",
         "weight",
     )

@@ -22,14 +22,13 @@ def check(
     ] = False,
 ) -> None:
     """Check data, labels, labelling at random and identifiability, before anything else."""
-    from doublelogit import Report, TableClassifier
+    from doublelogit import Report
     from doublelogit.cli.terminal import heading, print_json, progress, say
     from doublelogit.findings import PROBLEM, worst
 
     with progress(common.json) as step:
         rows = common.table(table)
-        step("fitting", 0.0)
-        model = TableClassifier(rows.roles).fit(rows)
+        model = options.fitted(rows, common, step)
         report = Report(model, rows, random_state=seed, n_resamples=resamples, progress=step)
         found = report.checks()
     if common.json:

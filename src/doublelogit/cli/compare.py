@@ -19,7 +19,9 @@ def compare(
 
     with progress(common.json, ("testing SCAR", "fitting")) as step:
         rows = common.table(table)
-        found = compare_methods(rows, random_state=seed, n_resamples=resamples, progress=step)
+        found = compare_methods(
+            rows, random_state=seed, n_resamples=resamples, known=common.known(), progress=step
+        )
     if common.json:
         print_json(found.to_dict())
         return

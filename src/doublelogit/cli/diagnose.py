@@ -25,13 +25,11 @@ def diagnose(
     """Say what in a fit may not be trusted: starts, orientation, flat directions, overlap."""
     if out is not None and out.suffix.lower() not in PICTURES:
         raise typer.BadParameter(f"--out is a picture, {', '.join(PICTURES)}; got {out.name!r}.")
-    from doublelogit import TableClassifier
     from doublelogit.cli.terminal import print_json, progress, say
 
     with progress(common.json, ("fitting", "diagnosing")) as step:
         rows = common.table(table)
-        step("fitting", 0.0)
-        model = TableClassifier(rows.roles, method).fit(rows)
+        model = options.fitted(rows, common, step, method)
         step("diagnosing", 0.0)
         found = model.infer(rows).diagnose()
         if out is not None:

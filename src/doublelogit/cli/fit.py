@@ -20,14 +20,12 @@ def fit(
     learner: options.Learner = options.STRAIGHT,
 ) -> None:
     """Fit a model to a table and save it."""
-    from doublelogit import TableClassifier
     from doublelogit.cli.terminal import print_json, progress, say
 
     path = out or Path(f"{table.stem}.dlm")
     with progress(common.json, ("fitting", "writing")) as step:
         rows = common.table(table)
-        step("fitting", 0.0)
-        model = TableClassifier(rows.roles, method, learner=learner).fit(rows)
+        model = options.fitted(rows, common, step, method, learner=learner)
         share = float(model.predict(rows)["positive"].mean())
         step("writing", 0.0)
         model.save(path)
@@ -47,6 +45,6 @@ def fit(
         return
     say("fine", f"{method} fitted to {len(rows):,} rows, {labelled:,} labelled.")
     say("fine", f"Estimated share of positives: {share:.1%}; {rows.s.mean():.1%} are labelled.")
-    for finding in model.findings_:
+    for finding in model.classifier_.findings_:
         say(finding.level, finding.text)
     say("fine", f"Saved as {path}.")

@@ -1,6 +1,7 @@
 """Options that commands share, given once: each command lists only its own."""
 
 import inspect
+import re
 import sys
 import tomllib
 from collections.abc import Callable
@@ -93,8 +94,21 @@ Resamples = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 
 
+def _share(value: str | None) -> str | None:
+    """A share as it was typed, if it is one."""
+    if value is not None:
+        share_with_error(value)
+    return value
+
+
 def _column(flag: str, text: str) -> Any:
     return typer.Option(flag, help=text, rich_help_panel="What the columns are")
+
+
+def _known(flag: str, text: str) -> Any:
+    return typer.Option(
+        flag, help=text, rich_help_panel="What is known from elsewhere", callback=_share
+    )
 
 
 def _of_csv(flag: str, text: str) -> Any:
@@ -134,6 +148,15 @@ class Common:
         None
     )
     ignore: Annotated[Text, _column("--ignore", "Columns that are not features.")] = None
+    prevalence: Annotated[
+        Text, _known("--prevalence", "Share of positives: 0.2, or 0.2±0.05 (or 0.2+-0.05).")
+    ] = None
+    label_frequency: Annotated[
+        Text, _known("--label-frequency", "Share of the positives that are labelled, likewise.")
+    ] = None
+    false_label_rate: Annotated[
+        Text, _known("--false-label-rate", "Probability that a negative is labelled.")
+    ] = None
     delimiter: Annotated[Text, _of_csv("--delimiter", "Detected if not given.")] = None
     decimal: Annotated[Text, _of_csv("--decimal", "Point or comma; detected.")] = None
     encoding: Annotated[Text, _of_csv("--encoding", "Detected if not given.")] = None
@@ -161,6 +184,15 @@ class Common:
             propensity_features=names(self.propensity_features),
             **others,
         )
+
+    def known(self) -> dict[str, Any]:
+        """What is known from elsewhere, as parameters of a classifier."""
+        named = ("prevalence", "label_frequency", "false_label_rate")
+        given = {name: vars(self)[name] for name in named if vars(self)[name] is not None}
+        found: dict[str, Any] = {name: share_with_error(text) for name, text in given.items()}
+        if isinstance(found.get("false_label_rate"), tuple):
+            raise typer.BadParameter("--false-label-rate is one number, without ±.")
+        return found
 
     def frame(self, path: Path, roles: Any) -> Any:
         """The table of a file, ids and labels as texts."""
@@ -194,6 +226,21 @@ class Common:
             raise typer.BadParameter("--formula says what --label and --*-features say; give one.")
 
 
+SHARE = r"\s*(\d*\.?\d+(?:e-?\d+)?)\s*(%?)\s*"
+
+
+def share_with_error(text: str) -> float | tuple[float, float]:
+    """0.2 or 20% as a number; 0.2±0.05, also written +-, as a number with its deviation."""
+    parts = [re.fullmatch(SHARE, part) for part in re.split(r"±|\+/?-", text)]
+    shares = [float(p[1]) / (100 if p[2] else 1) for p in parts if p is not None]
+    if len(shares) < len(parts) or len(parts) > 2 or not 0 <= shares[0] <= 1:
+        raise typer.BadParameter(
+            f"{text!r} is no share; write a number from 0 to 1, with ± and its standard deviation "
+            "if that is known: 0.2 or 0.2±0.05."
+        )
+    return shares[0] if len(shares) == 1 else (shares[0], shares[1])
+
+
 def names(text: str | None) -> tuple[str, ...] | None:
     """Names separated by commas; an empty text is no name, None is all."""
     if text is None:
@@ -210,6 +257,17 @@ CONFIG = inspect.Parameter(
         typer.Option("--config", is_eager=True, callback=_config, help="Options from a TOML file."),
     ],
 )
+
+
+def fitted(rows: Any, common: Common, step: Any, method: str = DEFAULT_METHOD, **asked: Any) -> Any:
+    """A classifier fitted to a table; what is doubtful about the table is said before."""
+    from doublelogit import TableClassifier
+    from doublelogit.table_doubts import doubts
+
+    for finding in doubts(rows, rows.encoding):
+        step.say(finding.level, finding.text)
+    step("fitting", 0.0)
+    return TableClassifier(rows.roles, method, parameters=common.known(), **asked).fit(rows)
 
 
 def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -19,6 +19,8 @@ def predict(
     model: Model, table: options.TablePath, common: Common, out: options.Out = None
 ) -> None:
     """Write P(Y=1 | x), the probability of a label, and that of a hidden positive, row by row."""
+    if common.known():
+        raise typer.BadParameter("what is known from elsewhere belongs to a fit; give it to fit.")
     from doublelogit.cli.terminal import print_json, progress, recorded, say
     from doublelogit.persistence import load_table
     from doublelogit.tables.write import write_table

@@ -54,7 +54,7 @@ def rank(
         lines = found.assign(reasons=found["reasons"].str.split("; ")).to_dict("records")
         print_json({"sentence": sentence, "issues": issues, "list": lines, "out": out and str(out)})
     else:
-        said = [finding.text for finding in fitted.findings_ if model is None]
+        said = [finding.text for finding in fitted.classifier_.findings_ if model is None]
         _show(found, sentence, [*said, *issues], out)
 
 
@@ -67,6 +67,8 @@ def _check(
 ) -> None:
     if model is None:
         common.check(needs_label=True)
+    elif common.known():
+        raise typer.BadParameter("what is known from elsewhere belongs to a fit; --model has one.")
     if (budget is not None or miss_cost is not None) and not check_cost:
         raise typer.BadParameter("--budget and --miss-cost need --check-cost above 0.")
     if miss_cost == 0:
@@ -77,16 +79,14 @@ def _fitted(
     path: Path, common: Common, model: Path | None, asked: tuple[str, str], step: Any
 ) -> tuple[Any, Any]:
     """A model, loaded or fitted, and the rows to rank."""
-    from doublelogit import TableClassifier
     from doublelogit.persistence import load_table
 
     if model is not None:
         fitted = load_table(model)
         return fitted, common.frame(path, fitted.roles_)
     rows = common.table(path)
-    step("fitting", 0.0)
     method, learner = asked
-    return TableClassifier(rows.roles, method, learner=learner).fit(rows), rows
+    return options.fitted(rows, common, step, method, learner=learner), rows
 
 
 def _show(found: Any, sentence: str, said: list[str], out: Path | None) -> None:

@@ -25,7 +25,7 @@ def report(
     resamples: options.Resamples = None,
 ) -> None:
     """Write a report of a table: prevalence, drivers, a ranked list, how far to trust it."""
-    from doublelogit import Report, TableClassifier
+    from doublelogit import Report
     from doublelogit.cli.terminal import print_json, progress
     from doublelogit.report.report import check_page
 
@@ -33,9 +33,8 @@ def report(
     check_page(path, [table])  # before an hour's work, not after it
     with progress(common.json) as step:
         rows = common.table(table)
-        step("fitting", 0.0)
         written = Report(
-            TableClassifier(rows.roles, method, learner=learner).fit(rows),
+            options.fitted(rows, common, step, method, learner=learner),
             rows,
             top=top,
             show_ids=show_ids,

@@ -1,7 +1,7 @@
 """What commands print: sentences, tables, progress; JSON for machines."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
@@ -40,8 +40,8 @@ def shown(text: str, style: str = "") -> Any:
     return Text(visible(text), style=style)
 
 
-def say(level: str, text: str) -> None:
-    """A sentence with its mark; parameters are shown as options."""
+def say(level: str, text: str, to: Any = None) -> None:
+    """A sentence with its mark, on standard output or a console; parameters are options."""
     from rich.padding import Padding
     from rich.table import Table
 
@@ -49,7 +49,7 @@ def say(level: str, text: str) -> None:
     line = Table.grid(padding=(0, 1))
     said = text[:1].upper() + as_options(text[1:])
     line.add_row(shown(mark, f"bold {colour}"), shown(said))
-    console().print(Padding(line, (0, 0, 0, 1)))
+    (to or console()).print(Padding(line, (0, 0, 0, 1)))
 
 
 def heading(text: str) -> None:
@@ -84,8 +84,27 @@ def recorded() -> Iterator[list[str]]:
     texts += [str(warning.message) for warning in caught]
 
 
+class Steps:
+    """The steps of some work: called with a step and the share of it done."""
+
+    def __init__(self, bar: Any, steps: Sequence[str], stages: "Stages", quiet: bool) -> None:
+        self._bar, self._steps, self._stages, self._quiet = bar, list(steps), stages, quiet
+        self._task = bar.add_task("reading", total=len(steps))
+
+    def __call__(self, step: str, share: float) -> None:
+        self._stages.enter(step)
+        # steps are taken as they are needed: the bar does not go back for one
+        done = max(self._bar.tasks[self._task].completed, self._steps.index(step) + share)
+        self._bar.update(self._task, description=step, completed=done)
+
+    def say(self, level: str, text: str) -> None:
+        """A sentence above the bar, on standard error, while the work goes on."""
+        if not self._quiet:
+            say(level, text, self._bar.console)
+
+
 @contextmanager
-def progress(quiet: bool, steps: Sequence[str] = STEPS) -> Iterator[Callable[[str, float], None]]:
+def progress(quiet: bool, steps: Sequence[str] = STEPS) -> Iterator[Steps]:
     """A bar on standard error, with an equal part for each step; in its place, what each took.
 
     Both are for who is looking: nothing is written where standard error is no terminal.
@@ -103,15 +122,7 @@ def progress(quiet: bool, steps: Sequence[str] = STEPS) -> Iterator[Callable[[st
     )
     stages = Stages("reading")
     with bar:
-        task = bar.add_task("reading", total=len(steps))
-
-        def report(step: str, share: float) -> None:
-            stages.enter(step)
-            # steps are taken as they are needed: the bar does not go back for one
-            done = max(bar.tasks[task].completed, list(steps).index(step) + share)
-            bar.update(task, description=step, completed=done)
-
-        yield report
+        yield Steps(bar, steps, stages, quiet)
     if watched.is_terminal and not quiet:
         watched.print(shown(str(stages), "dim"))
 

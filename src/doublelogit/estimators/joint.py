@@ -61,6 +61,10 @@ class JointClassifier(AbstractPUClassifier):
     C, propensity_C : float, default=1.0
         Inverse strength of the L2 penalty on the slopes, on the sum of the losses as in
         scikit-learn; ``np.inf`` for none.
+    scaled_penalty : bool, default=True
+        Whether a slope is penalised by its effect per standard deviation of the feature, so that
+        units do not matter. False penalises slopes as they are, as scikit-learn does; tables are
+        fitted so, for they scale their numbers and leave 0/1 of categories as they are.
     outcome_features, propensity_features : array-like of names or indices, default=None
         Features that the models may use; None is all, an empty list a constant. A constant
         propensity is the SCAR assumption.
@@ -130,6 +134,7 @@ class JointClassifier(AbstractPUClassifier):
         "label_frequency": KNOWN,
         "false_label_rate": [Interval(Real, 0, 1, closed="left")],
         "smooth_features": FEATURES,
+        "scaled_penalty": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -148,6 +153,7 @@ class JointClassifier(AbstractPUClassifier):
         false_label_rate: float = 0.0,
         C: float = 1.0,
         propensity_C: float = 1.0,
+        scaled_penalty: bool = True,
         outcome_features: Sequence[Any] | None = None,
         propensity_features: Sequence[Any] | None = None,
         smooth_features: Sequence[Any] | None = None,
@@ -168,6 +174,7 @@ class JointClassifier(AbstractPUClassifier):
         self.false_label_rate = false_label_rate
         self.C = C
         self.propensity_C = propensity_C
+        self.scaled_penalty = scaled_penalty
         self.outcome_features = outcome_features
         self.propensity_features = propensity_features
         self.smooth_features = smooth_features
@@ -195,7 +202,8 @@ class JointClassifier(AbstractPUClassifier):
     def _problem(self, rows: Rows) -> Problem:
         rate = self.false_label_rate
         known = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s), rate)
-        return replace(super()._problem(rows), beliefs=known, false_label_rate=rate)
+        found = replace(super()._problem(rows), beliefs=known, false_label_rate=rate)
+        return replace(found, scaled_penalty=self.scaled_penalty)
 
     def _check_orientation(self, problem: Problem) -> None:
         needs = {

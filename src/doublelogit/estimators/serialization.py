@@ -52,6 +52,10 @@ RECORDS = {
 }
 
 
+# What parameters meant before there was a choice, for files that do not know them.
+EARLIER = {"JointClassifier": {"scaled_penalty": False}}
+
+
 def state_of(model: Any) -> dict[str, Any]:
     """Class, parameters and fitted attributes of a classifier."""
     name = type(model).__name__
@@ -68,7 +72,8 @@ def from_state(state: dict[str, Any]) -> Any:
     """The classifier of such a state."""
     if state["class"] not in CLASSIFIERS:
         raise ModelFileError(f"there is no classifier {state['class']!r}. Upgrade doublelogit.")
-    model = _class_named(state["class"])(**state["params"])
+    params = {**EARLIER.get(state["class"], {}), **state["params"]}
+    model = _class_named(state["class"])(**params)
     model._validate_params()
     for name, value in state["fitted"].items():
         if not FITTED.fullmatch(name) or name in vars(type(model)):

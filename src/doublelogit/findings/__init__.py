@@ -23,7 +23,8 @@ class Finding:
         How much it matters.
     topic : str
         What it is about: prevalence, orientation, labelling, identification, propensity,
-        calibration, convergence, separation, optima, curvature, overlap, data, labels or methods.
+        calibration, convergence, separation, optima, curvature, overlap, data, labels, leak or
+        methods.
     text : str
         The sentence for people.
     numbers : mapping, default={}

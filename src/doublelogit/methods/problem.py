@@ -26,7 +26,8 @@ class Problem:
     sum of the losses; ``beliefs`` are what is known of the prevalence from elsewhere,
     ``link`` the response function of both models, ``false_label_rate`` the probability
     that a negative is labelled, ``shift`` what was subtracted from the features. ``smooth`` are
-    columns of the outcome that bend others: they are nothing that was named.
+    columns of the outcome that bend others: they are nothing that was named. With a
+    ``scaled_penalty`` slopes are penalised as if every column had the standard deviation one.
     """
 
     rows: Rows
@@ -39,6 +40,7 @@ class Problem:
     false_label_rate: float = 0.0
     shift: Floats | None = None
     smooth: Ints | None = None
+    scaled_penalty: bool = False
 
     ASSUMED: ClassVar[str] = "norm"  # the rule by which class and labelling are told apart at last
     # Class and labelling, whose strengths tell them apart, as combinations of (beta, gamma); and
@@ -63,7 +65,7 @@ class Problem:
     def label(self) -> Terms:
         """Terms of the naive model of S: whatever either model may use."""
         if self.outcome.columns is None or self.propensity.columns is None:
-            return Terms(self.rows.n_features)
+            return replace(self.outcome, columns=None)
         columns = np.union1d(self.outcome.columns, self.propensity.columns)
         return replace(self.outcome, columns=columns)
 
@@ -179,15 +181,20 @@ FAR = 3.0
 
 
 def nearer_zero(problem: Problem) -> Problem:
-    """The problem with columns centred if some are far from zero.
+    """The problem with columns centred if some are far from zero, and its penalty in their units.
 
-    The intercepts are free, so this changes no fit, but how well it can be computed.
+    The intercepts are free, so centring changes no fit, but how well it can be computed.
     """
-    far = (np.abs(problem.centre) > FAR * problem.spread) & (problem.spread > 0)
+    centre, spread = problem.centre, problem.spread
+    if problem.scaled_penalty:
+        models = (problem.outcome, problem.propensity)
+        outcome, propensity = (replace(terms, unit=spread) for terms in models)
+        problem = replace(problem, outcome=outcome, propensity=propensity)
+    far = (np.abs(centre) > FAR * spread) & (spread > 0)
     if not far.any():
         return problem
-    rows = problem.rows.centred(problem.centre)
-    return problem if rows is None else replace(problem, rows=rows, shift=problem.centre)
+    rows = problem.rows.centred(centre)
+    return problem if rows is None else replace(problem, rows=rows, shift=centre)
 
 
 def column_extremes_of(rows: Rows) -> Extremes:

@@ -105,7 +105,8 @@ def all_negative(table: Table) -> Answer:
 
 def at_random(model: FittedTable, table: Table, X: Any) -> Answer:
     """The prevalence if labels were given at random."""
-    classifier = make_classifier(SCAR, model.roles, model.encoding)
+    rate = model.classifier.get_params().get("false_label_rate", 0.0)
+    classifier = make_classifier(SCAR, model.roles, model.encoding, {"false_label_rate": rate})
     quietly(fit_rows, classifier, X, table)
     return Bound.to_rows(classifier, table, X).answer(AT_RANDOM)
 

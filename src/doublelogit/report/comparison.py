@@ -1,6 +1,6 @@
 """All methods side by side on one table, and which of them to use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from doublelogit.table_model import (
     list_score,
     make_classifier,
     quietly,
+    takes,
 )
 from doublelogit.tables import Table, TableEncoding
 from doublelogit.thresholds import CLEARLY_BETTER
@@ -70,9 +71,13 @@ def compare_methods(
     *,
     random_state: int = 0,
     n_resamples: int | None = None,
+    known: Mapping[str, Any] | None = None,
     progress: Callable[[str, float], None],
 ) -> Comparison:
-    """Fit every method, score it on held-out labels, and see whether they agree."""
+    """Fit every method, score it on held-out labels, and see whether they agree.
+
+    ``known`` are parameters about what is known from elsewhere, for the methods that take them.
+    """
     encoding = encode_columns(table)
     X = table.encoded(encoding)
     test = scar_verdict(
@@ -85,7 +90,9 @@ def compare_methods(
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=random_state).split(X, table.s))
     tried = {}
     for i, method in enumerate(COMPARED):
-        tried[method.name] = _tried(_classifier(method, table, encoding), X, table, folds)
+        tried[method.name] = _tried(
+            _classifier(method, table, encoding, known or {}), X, table, folds
+        )
         progress("fitting", (i + 1) / len(COMPARED))
     return _concluded([_line(name, tried, table) for name in tried], test)
 
@@ -98,11 +105,14 @@ class _Tried:
     findings: tuple[Finding, ...]
 
 
-def _classifier(method: Method, table: Table, encoding: TableEncoding) -> Any:
+def _classifier(
+    method: Method, table: Table, encoding: TableEncoding, known: Mapping[str, Any]
+) -> Any:
     roles = table.roles
     if not method.has_propensity:  # one set of features for all
         roles = replace(roles, outcome_features=None, propensity_features=None)
-    return make_classifier(method, roles, encoding)
+    taken = {name: value for name, value in known.items() if takes(method, name)}
+    return make_classifier(method, roles, encoding, taken)
 
 
 def _tried(classifier: Any, X: Any, table: Table, folds: Any) -> _Tried:

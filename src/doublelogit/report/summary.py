@@ -15,7 +15,8 @@ from doublelogit.report import verdict as words
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
 from doublelogit.table_rows import rows_of
-from doublelogit.tables.columns import Category, Ignored
+from doublelogit.tables.columns import Category, ColumnEncoding, Ignored, Number
+from doublelogit.tables.expansion import plain as plain_column
 from doublelogit.thresholds import FITS_UNITS, LARGE_SAMPLE
 
 BINS = 20
@@ -112,7 +113,7 @@ def _data(analysis: Analysis) -> dict[str, Any]:
             "missing": float(values.isna().mean()),
             "distinct": int(values.nunique()),
             "unit": column.meaning,
-            "note": column.reason if isinstance(column, Ignored) else "",
+            "note": _note(column),
         }
         if isinstance(column, Category) and values.nunique() > len(column.levels):
             entry["note"] = f"the {len(column.levels) - 1} commonest levels; the others together"
@@ -129,6 +130,14 @@ def _data(analysis: Analysis) -> dict[str, Any]:
         "columns": columns,
         "notes": list(table.notes),
     }
+
+
+def _note(column: ColumnEncoding) -> str:
+    """What is done to a column beyond what its kind says."""
+    base = plain_column(column)
+    if isinstance(base, Ignored):
+        return base.reason
+    return base.shape.words if isinstance(base, Number) else ""
 
 
 def _test(analysis: Analysis) -> dict[str, Any]:
@@ -192,22 +201,24 @@ def _prevalence(analysis: Analysis) -> dict[str, Any]:
 
 
 def _drivers(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
-    """Coefficients of both models as odds ratios, largest effect first."""
-    units = {c.name: c.meaning for c in analysis.model.encoding.columns}
+    """Coefficients of both models as odds ratios of a readable unit, largest effect first."""
+    told = {c.name: c for c in analysis.model.encoding.columns}
     names = analysis.X.columns.tolist()
     source = dict(zip(names, analysis.model.encoding.sources, strict=True))
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in TERMS.values()}
     for model, term, coef, low, high, p in _coefficients(analysis):
         if term in source:
+            column = told[source[term]]
+            step = column.step if term == column.name else 1.0
             found[TERMS[model]].append(
                 {
                     "term": term,
-                    "column": source[term],
-                    "unit": units[source[term]],
+                    "column": column.name,
+                    "unit": column.meaning,
                     "coef": coef,
-                    "odds": _exp(coef),
-                    "low": _exp(low),
-                    "high": _exp(high),
+                    "odds": _exp(coef, step),
+                    "low": _exp(low, step),
+                    "high": _exp(high, step),
                     "p": p,
                 }
             )
@@ -216,8 +227,8 @@ def _drivers(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _exp(x: float | None) -> float | None:
-    return None if x is None else float(np.exp(np.clip(x, -700, 700)))
+def _exp(x: float | None, step: float) -> float | None:
+    return None if x is None else float(np.exp(np.clip(x * step, -700, 700)))
 
 
 def _coefficients(analysis: Analysis) -> list[tuple[str, str, float, Any, Any, Any]]:

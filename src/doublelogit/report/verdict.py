@@ -15,15 +15,18 @@ from doublelogit.findings import fit as fits
 from doublelogit.findings import table as tables
 from doublelogit.registry import method_of
 from doublelogit.report.analysis import Analysis
+from doublelogit.table_doubts import doubts, few_labels, leaks, shaped
 from doublelogit.tables.columns import Ignored
-from doublelogit.thresholds import FEW_LABELS, MANY_MISSING
+from doublelogit.thresholds import MANY_MISSING
+from doublelogit.wording import share_words
 
 
 def verdict(analysis: Analysis, calibration_gap: float) -> list[Finding]:
     """The findings, most important first."""
     rare = fits.rare_labels(analysis.rare_share)
-    fit = [found for found in analysis.model.findings if found.topic != "orientation"]
+    fit = [found for found in analysis.model.classifier.findings_ if found.topic != "orientation"]
     return [
+        *doubts(analysis.table, analysis.model.encoding),
         _prevalence(analysis),
         fits.orientation(analysis.orientation),
         _bias(analysis),
@@ -79,16 +82,15 @@ def _data(analysis: Analysis) -> list[Finding]:
     found = [tables.size(len(table), len(encoding.used), analysis.X.shape[1])]
     found += [tables.ignored(c.name, c.reason) for c in encoding.columns if isinstance(c, Ignored)]
     shares = table.features.isna().mean()
-    return found + [tables.missing(str(n), s) for n, s in shares.items() if s > MANY_MISSING]
+    found += [tables.missing(str(n), s) for n, s in shares.items() if s > MANY_MISSING]
+    return [*found, *shaped(table, encoding), *leaks(table, encoding)]
 
 
 def _labels(analysis: Analysis) -> list[Finding]:
     table = analysis.table
-    labelled, p = int(table.s.sum()), analysis.X.shape[1]
-    share, roles = float(table.s.mean()), table.roles
+    labelled, share, roles = int(table.s.sum()), float(table.s.mean()), table.roles
     found = [tables.labels(labelled, share, roles.label, str(roles.positive))]
-    if labelled < FEW_LABELS * p:
-        found.append(tables.few_labels(labelled / p))
+    found += few_labels(table, analysis.model.encoding)
     return found + [tables.note(text) for text in table.notes]
 
 
@@ -107,7 +109,19 @@ def assumptions(analysis: Analysis) -> list[str]:
         f"The probability of the class{_whose(analysis)}, and the probability that a positive is "
         "labelled, are each logistic in the features.",
         f"Labelling may depend on {'all features' if named is None else columns(named)}.",
+        *_given(analysis),
         "Rows are independent of each other.",
+    ]
+
+
+def _given(analysis: Analysis) -> list[str]:
+    """What was given as known from elsewhere."""
+    names = {"prevalence": "The share of positives", "label_frequency": "The label frequency"}
+    given = analysis.model.classifier.get_params()
+    return [
+        f"{what} is known from elsewhere: {share_words(given[name])}."
+        for name, what in names.items()
+        if given.get(name) is not None
     ]
 
 
@@ -118,6 +132,12 @@ def _whose(analysis: Analysis) -> str:
 def recommendation(analysis: Analysis) -> str:
     """What to do next."""
     table = analysis.table
+    leaking = [found.numbers["column"] for found in leaks(table, analysis.model.encoding)]
+    if leaking:
+        return (
+            f"Leave out {', '.join(map(repr, leaking))} (`ignore`) and look again: while the label "
+            "is among the features, nothing else on this page means much."
+        )
     audited = table.audited is not None and bool(np.isfinite(table.audited).any())
     if not analysis.clear:
         named = table.roles.propensity_features is not None

@@ -5,12 +5,13 @@ saved today encodes the same way in every later release, and a description read 
 nothing but encode. It encodes pandas columns and, block by block, Arrow columns of Parquet files.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.tables.shapes import Shape
 from doublelogit.tables.words import as_words, quoted, short
 
 MISSING, OTHER = "(missing)", "(other)"
@@ -40,7 +41,11 @@ class ColumnEncoding(Protocol):
 
     @property
     def meaning(self) -> str:
-        """What one unit of its coefficient means."""
+        """The unit in which its effect is told."""
+
+    @property
+    def step(self) -> float:
+        """How far that unit moves the feature."""
 
     def encode(self, column: Any) -> Encoded:
         """The numbers of a pandas Series."""
@@ -48,7 +53,10 @@ class ColumnEncoding(Protocol):
 
 @dataclass(frozen=True)
 class Number:
-    """A number, missing values at the median, scaled; 0/1 if it has two values."""
+    """A number, missing values at the median, scaled; 0/1 if it has two values.
+
+    A skewed one is transformed and one with outliers capped before (see shapes.py).
+    """
 
     name: str
     fill: float
@@ -56,12 +64,23 @@ class Number:
     scale: float
     missing: bool  # whether fit has seen missing values, which then have an indicator
     two: bool = False
+    transform: str = ""
+    offset: float = 0.0
+    low: float | None = None
+    high: float | None = None
+    below: int = 0
+    above: int = 0
     kind: ClassVar[str] = "number"
+
+    @property
+    def shape(self) -> Shape:
+        """What is done to the number before it is scaled."""
+        return Shape(*(vars(self)[field.name] for field in fields(Shape)))
 
     @property
     def unscaled(self) -> bool:
         """Whether values are taken as they are."""
-        return self.centre == 0.0 and self.scale == 1.0
+        return self.centre == 0.0 and self.scale == 1.0 and self.shape.plain
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,11 +92,25 @@ class Number:
             return f"{short(self.centre + self.scale)} instead of {short(self.centre)}"
         if self.unscaled:
             return "per unit"
-        return f"per {short(self.scale)} (one standard deviation)"
+        if self.transform == "log":
+            return (
+                f"per doubling of it plus {short(self.offset)}" if self.offset else "per doubling"
+            )
+        unit = " of its square root" if self.transform == "root" else ""
+        return f"per {short(self.scale)}{unit} (one standard deviation)"
+
+    @property
+    def step(self) -> float:
+        """How far the unit that ``meaning`` names moves the feature."""
+        return 1 / self.scale if self.transform == "log" else 1.0
+
+    def numbers(self, x: Floats) -> Floats:
+        """Numbers as the model takes them; missing ones stay missing."""
+        return (self.shape.apply(x) - self.centre) / self.scale
 
     def encode(self, column: Any) -> Encoded:
         x = as_numbers(column)
-        values = (np.where(np.isnan(x), self.fill, x) - self.centre) / self.scale
+        values = self.numbers(np.where(np.isnan(x), self.fill, x))
         encoded = _with_indicator(self, values, x)
         return Encoded(encoded.values, [*encoded.issues, *self._issues(x)])
 
@@ -106,6 +139,7 @@ class Date:
     missing: bool
     season: bool
     kind: ClassVar[str] = "date"
+    step: ClassVar[float] = 1.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,6 +168,7 @@ class Category:
     name: str
     levels: tuple[str, ...]
     kind: ClassVar[str] = "category"
+    step: ClassVar[float] = 1.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -174,6 +209,7 @@ class Ignored:
     kind: ClassVar[str] = "ignored"
     names: ClassVar[tuple[str, ...]] = ()
     meaning: ClassVar[str] = ""
+    step: ClassVar[float] = 1.0
 
     def encode(self, column: Any) -> Encoded:
         return Encoded(np.empty((len(column), 0)), [])

@@ -16,7 +16,8 @@ from doublelogit.tables.survey import describe
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a frame as numbers, each by a description that JSON can hold.
 
-    Numbers are standardised, with missing values at the median and an indicator of them;
+    Numbers are standardised, with missing values at the median and an indicator of them; skewed
+    ones are taken as logarithms or square roots before, and outliers capped;
     categories are compared with the commonest level, rare levels taken together; dates become a
     trend and a season. Columns that are constant, empty or free text are ignored, with a reason.
 

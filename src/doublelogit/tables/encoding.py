@@ -133,7 +133,7 @@ def _write(column: ColumnEncoding, values: Any, out: Floats, path: str) -> None:
         x = arrow_numbers(values)
         # the sum is finite if all values are, or nearly always; it takes no time
         if np.isfinite(x.sum()) or np.isfinite(x).all():
-            out[:, 0] = x if column.unscaled else (x - column.centre) / column.scale
+            out[:, 0] = x if column.unscaled else column.numbers(x)
             return
     encoded = column.encode(as_series(values, column.name)).values
     if np.isnan(encoded).any():

@@ -43,6 +43,10 @@ class Smooth:
     def meaning(self) -> str:
         return self.base.meaning
 
+    @property
+    def step(self) -> float:
+        return self.base.step
+
     def encode(self, column: Any) -> Encoded:
         found = self.base.encode(column)
         bent = self.curves.at(found.values[:, 0])
@@ -72,6 +76,10 @@ class Coded:
     @property
     def meaning(self) -> str:
         return self.base.meaning
+
+    @property
+    def step(self) -> float:
+        return self.base.step
 
     def encode(self, column: Any) -> Encoded:
         found = self.base.encode(column)

@@ -4,12 +4,10 @@ A column is shown part by part, as often as it takes, so that the same rows give
 description whichever door they come through. Formats of dates are skrub's.
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -18,8 +16,6 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
 from doublelogit.extras import needs
-from doublelogit.rows import Extremes, plus
-from doublelogit.selection import quantile_over
 from doublelogit.tables.columns import (
     MISSING,
     OTHER,
@@ -33,6 +29,8 @@ from doublelogit.tables.columns import (
     as_years,
     levels_of,
 )
+from doublelogit.tables.shapes import learn_shape
+from doublelogit.tables.stream import Statistics, Stream
 
 MOST_LEVELS = 30  # levels of a category that get a coefficient; the others share one
 FEWEST_ROWS = 10  # of a level, to get one
@@ -98,126 +96,6 @@ def _is_numeric(part: Any) -> bool:
     return part.dtype == object and pd.api.types.infer_dtype(part) in NUMERIC_OBJECTS
 
 
-@dataclass(frozen=True)
-class Stream:
-    """Numbers that come in parts, offered as the one column that a selection works on."""
-
-    parts: Callable[[], Iterator[Floats]]
-
-    def sum_columns(self, fn: Callable[..., Any], *columns: str) -> Any:
-        """Sum of ``fn`` over the parts."""
-        return reduce(plus, self._map(fn, columns))
-
-    def collect(self, fn: Callable[..., Floats], *columns: str) -> Floats:
-        """Values of ``fn``, concatenated over the parts."""
-        return np.concatenate(list(self._map(fn, columns)))
-
-    def _map(self, fn: Callable[..., Any], columns: tuple[str, ...]) -> Iterator[Any]:
-        for x in self.parts():
-            known = x[~np.isnan(x)]
-            column = {"value": known, "weight": np.ones(len(known))}
-            yield fn(*(column[name] for name in columns))
-
-    def extent(self) -> tuple[float, float]:
-        """Smallest and largest value that is not missing."""
-        ends = self.sum_columns(_extremes, "value")
-        return float(ends.low), float(ends.high)
-
-    @property
-    def known(self) -> int:
-        """Number of values that are not missing."""
-        return int(self.sum_columns(len, "value"))
-
-    def median(self) -> float:
-        """Median of what is not missing."""
-        return quantile_over(self, "value", "weight", 0.5)
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Count, mean and sum of squares about it, which add up (Chan, Golub & LeVeque, 1983)."""
-
-    n: float
-    mean: float
-    squares: float
-
-    @classmethod
-    def over(cls, x: Floats) -> "Moments":
-        """Moments of some numbers."""
-        if len(x) == 0:
-            return cls(0.0, 0.0, 0.0)
-        mean = float(x.mean())
-        return cls(float(len(x)), mean, float(((x - mean) ** 2).sum()))
-
-    def __add__(self, other: "Moments") -> "Moments":
-        n = self.n + other.n
-        if n == 0:
-            return self
-        apart = other.mean - self.mean
-        mean = self.mean + apart * other.n / n
-        return Moments(n, mean, self.squares + other.squares + apart**2 * self.n * other.n / n)
-
-    @property
-    def scale(self) -> float:
-        """Standard deviation; one where nothing varies."""
-        scale = float(np.sqrt(self.squares / self.n)) if self.n else 0.0
-        # a constant leaves rounding errors of its mean
-        return scale if scale > 10 * np.finfo(float).eps * abs(self.mean) else 1.0
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """Numbers of a column: how many, how many missing, up to three different values, moments."""
-
-    n: int
-    missing: int
-    values: tuple[float, ...]
-    mean: float
-    scale: float
-    low: float
-    high: float
-
-    @classmethod
-    def over(cls, stream: Stream, fill: float | None = None) -> "Statistics":
-        """Statistics of a stream; mean and scale with missing values at ``fill`` if given."""
-        low, high = stream.extent()
-        unit = _power_of_two(max(abs(low), abs(high)))  # squares must neither over- nor underflow
-        moments, values, n, missing = Moments(0.0, 0.0, 0.0), list[float](), 0, 0
-        for x in stream.parts():
-            known = x[~np.isnan(x)]
-            n, missing = n + len(x), missing + len(x) - len(known)
-            moments += Moments.over(known / unit)
-            _add_new(values, known)
-        if fill is not None and missing:
-            moments += Moments(float(missing), fill / unit, 0.0)
-        mean, scale = moments.mean * unit, moments.scale * unit
-        return cls(n, missing, tuple(sorted(values)), mean, scale, low, high)
-
-    @property
-    def reach(self) -> float:
-        """From the smallest to the largest."""
-        return self.high - self.low
-
-
-def _power_of_two(x: float) -> float:
-    """The power of two below a number, by which others are divided without rounding."""
-    return math.ldexp(1.0, math.frexp(x)[1] - 1) if 0 < x < math.inf else 1.0
-
-
-def _add_new(values: list[float], known: Floats) -> None:
-    """Add values that were not seen before, up to three in all."""
-    new = known
-    while len(values) < 3:
-        new = new[~np.isin(new, values)]
-        if len(new) == 0:
-            return
-        values.append(float(new[0]))
-
-
-def _extremes(x: Floats) -> Extremes:
-    return Extremes(np.asarray(x.min(initial=np.inf)), np.asarray(x.max(initial=-np.inf)))
-
-
 def _stream(parts: Parts, convert: Callable[[Any], Floats]) -> Stream:
     """A column as numbers; one that comes in one part is converted once."""
     first = list(islice(parts(), 2))
@@ -250,7 +128,11 @@ def _number(name: str, parts: Parts, scaled: bool) -> ColumnEncoding:
     if len(found.values) == 2:
         low, high = found.values
         return Number(name, fill, low, high - low, missing, two=True)
-    return Number(name, fill, found.mean, found.scale, missing)
+    shape = learn_shape(stream, found, fill)
+    if shape.plain:
+        return Number(name, fill, found.mean, found.scale, missing)
+    bent = Statistics.over(stream.mapped(shape.apply), float(shape.apply(np.array([fill]))[0]))
+    return Number(name, fill, bent.mean, bent.scale, missing, **vars(shape))
 
 
 def _series(values: Any) -> Any:

@@ -1,6 +1,7 @@
 """A table taken apart by the roles of its columns, one entry per row."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
 from doublelogit.tables.columns import MISSING, OTHER
+from doublelogit.tables.encoder import TableEncoder
 from doublelogit.tables.encoding import TableEncoding
 from doublelogit.tables.labels import code_audited, code_labels, code_weights
 from doublelogit.tables.read import read_table
@@ -60,6 +62,11 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.s)
+
+    @cached_property
+    def encoding(self) -> TableEncoding:
+        """How the columns become features, learned from these rows."""
+        return TableEncoder(self.roles.categorical).fit(self.features).encoding_
 
     def encoded(self, encoding: TableEncoding) -> Any:
         """The features as numbers, computed once for each encoding."""

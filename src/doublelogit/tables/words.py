@@ -39,5 +39,6 @@ def shortened(text: str, longest: int) -> str:
 
 
 def short(x: float) -> str:
-    """A number in a few digits."""
-    return f"{x:.4g}"
+    """A number in a few digits, large ones as people write them."""
+    text = f"{x:.4g}"
+    return f"{float(text):,.0f}" if 1e4 <= abs(x) < 1e13 else text
