@@ -27,19 +27,29 @@ from doublelogit.experiments.cell import labelled_draw
 from doublelogit.fitted.mixture import quantile
 from doublelogit.labelling import draw
 from doublelogit.methods import Problem, prior
-from doublelogit.methods.posterior import INTERCEPT, SlicedPosterior, standardising
+from doublelogit.methods.posterior import INTERCEPT, Prior, SlicedPosterior, standardising
 from tools.learn_prior import learn, learn_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
 
 
 def sliced(sample, rho):
+    """The posterior of a sample with slopes of scales 1 and rho, and its prior."""
     problem = Problem(memory_rows(sample.X, sample.s))
     p = sample.X.shape[1]
     if rho == 0:
         problem = replace(problem, propensity=Terms(p, np.array([], dtype=int)))
     scales = [1.0] * p + [INTERCEPT] + [rho] * (problem.propensity.size - 1)
-    return SlicedPosterior(problem, standardising(problem), np.array(scales) ** -2.0, rho, 1.0)
+    asked = Prior(np.array(scales) ** -2.0, 1.0, rho)
+    matrix = standardising(problem)
+    return SlicedPosterior(problem, problem.likelihood, matrix, matrix, (asked,)), asked
+
+
+def following(sample, k):
+    """The posterior of a sample under labelling that follows the class."""
+    mechanism = replace(prior.FOLLOWING[0], follows=k)
+    found = prior.posterior_under(Problem(memory_rows(sample.X, sample.s)), mechanism)
+    return found, found.priors[1]
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5])  # posteriors that end near the edge of a first cell
@@ -56,19 +66,69 @@ def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
     assert found.prevalence_interval() == pytest.approx(ends, abs=0.03 * width)
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7])
-def test_derivatives_of_the_posterior(sample, rho):
-    posterior = sliced(sample, rho).at(0.3)
-    u = np.random.default_rng(0).normal(size=posterior.to_theta.shape[1]) / 2
-    first, second = posterior.value_grad(u), posterior.value_grad_hess(u)
+POSTERIORS = [(sliced, 0.0), (sliced, 0.7), (following, 1.0), (following, -0.5)]
 
-    def value(u):
-        return posterior.value_grad(u).value
 
-    np.testing.assert_allclose(first.grad, approx_fprime(u, value, 1e-7), atol=1e-6)
-    slopes = approx_fprime(u, posterior.gradient, 1e-7)
-    np.testing.assert_allclose(second.hess, slopes, atol=1e-6)
+@pytest.mark.parametrize(("posterior", "scale"), POSTERIORS)
+def test_derivatives_of_the_posterior(sample, posterior, scale):
+    found, asked = posterior(sample, scale)
+    cut = found.at(0.3, asked)
+    u = np.random.default_rng(0).normal(size=found.size) / 2
+    first, second = cut.value_grad(u), cut.value_grad_hess(u)
+    np.testing.assert_allclose(
+        first.grad, approx_fprime(u, lambda u: cut.value_grad(u).value, 1e-7), atol=1e-6
+    )
+    np.testing.assert_allclose(second.hess, approx_fprime(u, cut.gradient, 1e-7), atol=1e-6)
     np.testing.assert_allclose(second.grad, first.grad)
+    further = found.at(0.3 + 1e-6, asked)
+    mixed = (further.gradient(u) - cut.gradient(u)) / 1e-6
+    np.testing.assert_allclose(second.mixed, mixed, atol=1e-5)
+
+
+def test_labelling_that_follows_the_class_has_the_likelihood_of_both_models(sample):
+    found, asked = following(sample, -0.5)
+    u = np.random.default_rng(1).normal(size=found.size)
+    theta = found.at(0.3, asked).theta(u)
+    beta, gamma = np.split(theta, 2)
+    np.testing.assert_allclose(gamma[:-1], -0.5 * beta[:-1])
+    tied = np.append(beta, gamma[-1])
+    one, both = (
+        found.likelihood.value_grad_hess(tied),
+        found.problem.likelihood.value_grad_hess(theta),
+    )
+    assert one.value == pytest.approx(both.value)
+    p = len(beta) - 1
+    embedding = np.vstack([np.eye(p + 2)[: p + 1], -0.5 * np.eye(p + 2)[:p], np.eye(p + 2)[-1:]])
+    np.testing.assert_allclose(one.grad, embedding.T @ both.grad)
+    np.testing.assert_allclose(one.hess, embedding.T @ both.hess @ embedding)
+
+
+def test_an_expansion_tells_where_modes_of_other_slices_and_priors_are(sample):
+    found, asked = sliced(sample, 0.0)
+    mode = found.at(0.3, asked).climb(np.zeros(found.size))
+    errors = []
+    for step in (0.4, 0.2):
+        there = found.at(0.3 + step, asked).climb(mode.u)
+        errors.append(np.linalg.norm(mode.tangent(0.3 + step) - there.u))
+        assert errors[-1] < 0.25 * np.linalg.norm(there.u - mode.u)
+    assert errors[1] < 0.4 * errors[0]  # second order
+    other = replace(asked, precision=1.2 * asked.precision)
+    guess, climbed = mode.under(other), found.at(0.3, other).climb(mode.u)
+    assert guess.reached
+    np.testing.assert_allclose(guess.u, climbed.u, atol=0.01)
+    assert guess.log_evidence == pytest.approx(climbed.log_evidence, abs=0.1)
+
+
+def test_many_coordinates_are_changed_by_a_lean_matrix(double_logistic_sample):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 120)) * 3 + 1
+    problem = Problem(memory_rows(X, (rng.random(150) < 0.2).astype(float)))
+    lean = standardising(problem)
+    assert sparse.issparse(lean)
+    u = rng.normal(size=242)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    beta = (lean @ u)[:121]
+    np.testing.assert_allclose(X @ beta[:-1] + beta[-1], Z @ u[:120] + u[120])
 
 
 def test_the_coordinates_are_those_of_standardised_features(sample):
@@ -83,7 +143,8 @@ def test_the_coordinates_are_those_of_standardised_features(sample):
 
 def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
     sample = double_logistic_sample(n=300, beta=(1.0, 0.3), gamma=(0.0, 0.0))
-    posterior = sliced(sample, 0.0).at(0.0)
+    found, asked = sliced(sample, 0.0)
+    posterior = found.at(0.0, asked)
     slopes, intercepts = np.linspace(-1, 4, 81), np.linspace(-2, 3, 81)
     height = np.array(
         [
@@ -94,7 +155,7 @@ def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
     cell = (slopes[1] - slopes[0]) * (intercepts[1] - intercepts[0])
     # the densities of both priors: their scales and powers of 2 pi
     exact = logsumexp(height) + np.log(cell) - np.log(2 * np.pi) - np.log(INTERCEPT)
-    assert posterior.mode(np.zeros(2)).log_evidence == pytest.approx(exact, abs=0.1)
+    assert posterior.climb(np.zeros(2)).log_evidence == pytest.approx(exact, abs=0.15)
 
 
 def test_quantiles_of_a_mixture_are_those_of_its_draws():
@@ -255,14 +316,13 @@ class TestPrior:
         counted = [n * prior.coarsening(n) for n in (10, 1000, 10**9)]
         assert counted == pytest.approx([10, 750, prior.COARSE], rel=0.01)
 
-    def test_following_coordinates_have_proportional_slopes(self, sample):
+    def test_every_mechanism_has_its_scales(self, sample):
         problem = Problem(memory_rows(sample.X, sample.s))
-        follows = [p for p in prior.posteriors(problem) if p.rho and not p.free]
-        u = np.random.default_rng(0).normal(size=5)
-        theta = follows[0].at(0.3).theta(u)
-        beta, gamma = np.split(theta, 2)
-        np.testing.assert_allclose(gamma[:-1], beta[:-1])
-        assert {round(p.rho / p.kappa, 6) for p in follows} == {1.0, 0.5}
+        found = [
+            {round(one.rho / one.kappa, 6) for one in posterior.priors}
+            for posterior in prior.posteriors(problem)
+        ]
+        assert found == [{0.0}, {0.6}, {1.0}, {0.5}]
 
     def test_the_jacobian_is_that_of_prevalence_and_label_frequency(self, sample):
         Z = (sample.X - sample.X.mean(axis=0)) / sample.X.std(axis=0)

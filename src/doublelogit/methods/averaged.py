@@ -32,10 +32,10 @@ from doublelogit._types import Floats
 from doublelogit.fit import Orientation, PUFit
 from doublelogit.methods.components import mixture
 from doublelogit.methods.exploration import Component, explore
-from doublelogit.methods.orientation import swapped_theta, variation, what_tells
+from doublelogit.methods.orientation import swapped_theta, what_tells
 from doublelogit.methods.posterior import SlicedPosterior
 from doublelogit.methods.prior import posteriors
-from doublelogit.methods.problem import Problem, full
+from doublelogit.methods.problem import Problem
 from doublelogit.rows import weighted_mean
 from doublelogit.thresholds import CLEAR_LOG_EVIDENCE
 
@@ -50,9 +50,9 @@ def averaged(problem: Problem) -> PUFit:
     free = replace(problem, l2=0.0, propensity_l2=0.0)
     mean_s = weighted_mean(problem.rows, problem.rows.s)
     asked = posteriors(free)
-    components = explore(mean_s, asked, np.zeros(problem.outcome.size))
+    components = explore(mean_s, asked)
     if problem.symmetric:
-        components, decided = _by_strength(free, components)
+        components, decided = _by_strength(components)
     else:
         components, decided = _by_evidence(free, components, mean_s, asked)
     reached = all(np.isfinite(component.log_mass) for component in components)
@@ -61,11 +61,10 @@ def averaged(problem: Problem) -> PUFit:
 
 
 def _by_strength(
-    problem: Problem, components: list[Component]
+    components: list[Component],
 ) -> tuple[list[Component], Orientation]:
     """The components whose class varies more than their labelling does, and how much more."""
-    models = [full(component.posterior.problem, component.mode.theta) for component in components]
-    ratios = np.array([_ratio(problem, beta, gamma) for beta, gamma in models])
+    ratios = np.array([_ratio(*component.strengths) for component in components])
     kept = np.flatnonzero(ratios <= max(EQUAL, ratios.min()))
     weight = softmax([components[i].log_mass for i in kept])
     ratio = float(np.exp(weight @ np.log(np.maximum(ratios[kept], 1e-9))))
@@ -75,10 +74,10 @@ def _by_strength(
     return [components[i] for i in kept], decided
 
 
-def _ratio(problem: Problem, beta: Floats, gamma: Floats) -> float:
-    """Strength of the labelling as a share of that of the class."""
+def _ratio(outcome: float, labelling: float) -> float:
+    """Strength of the labelling as a share of that of the class, given variances of both."""
     tiny = np.finfo(float).tiny  # a class that depends on nothing is weaker than any labelling
-    return float(np.sqrt(variation(problem, gamma) / max(variation(problem, beta), tiny)))
+    return float(np.sqrt(max(labelling, 0.0) / max(outcome, tiny)))
 
 
 def _by_evidence(
@@ -91,11 +90,10 @@ def _by_evidence(
     if not biased:
         return alone
     best = max(biased, key=_mass)
-    theta = swapped_theta(problem, best.mode.theta)
-    start = np.asarray(np.linalg.solve(best.posterior.to_theta, theta)[:-1])
+    start = best.posterior.coordinates(swapped_theta(problem, best.mode.theta))
     again = [replace(posterior) for posterior in asked if posterior.free]
     # cells of either exploration may have slipped into the basin of the other
-    others = [c for c in explore(mean_s, again, start) if _nearer(c, start, best.mode.u)]
+    others = [c for c in explore(mean_s, again, start) if _nearer(c, start[:-1], best.mode.u)]
     if not others:
         return alone
     rival = max(others, key=_mass)

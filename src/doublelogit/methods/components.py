@@ -12,11 +12,13 @@ from doublelogit.link import Link, probability
 from doublelogit.methods.exploration import LIGHT, Component
 from doublelogit.methods.problem import Problem
 
+AT_ONCE = 16  # components whose rows are looked at in one pass: more would not fit the cache
+
 
 def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:
     """The components that matter, as a mixture of normals."""
     log_mass, rho, kappa = np.array(
-        [(c.log_mass, c.posterior.rho, c.posterior.kappa) for c in components]
+        [(c.log_mass, c.mode.slice.prior.rho, c.mode.slice.prior.kappa) for c in components]
     ).T
     share = softmax(log_mass)
     kept = np.flatnonzero(share >= LIGHT * share.max())
@@ -37,41 +39,46 @@ def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
 
 def _side(components: list[Component], parts: list[tuple[Terms, slice]]) -> PosteriorSide:
     """Full-length coefficients and covariances of one model, and its share."""
-    coefs, covariances, shares = [], [], []
+    coefs, covariances = [], []
     for component, (terms, part) in zip(components, parts, strict=True):
         mode = component.mode
         embedding = np.column_stack([terms.embed(unit) for unit in np.eye(terms.size)])
         coefs.append(embedding @ mode.theta[part])
         covariances.append(embedding @ mode.theta_covariance[part, part] @ embedding.T)
-        shares.append(_share(component.posterior.problem, coefs[-1], covariances[-1]))
-    share, share_sd = np.array(shares).T
+    coef, covariance = np.array(coefs), np.array(covariances)
+    share, share_sd = _shares(components[0].posterior.problem, coef, covariance)
     spread = np.hypot(share_sd, _within(components, share))
-    return PosteriorSide(np.array(coefs), np.array(covariances), share, spread)
+    return PosteriorSide(coef, covariance, share, spread)
 
 
 def _within(components: list[Component], share: Floats) -> Floats:
     """Standard deviation of a share inside each cell, by how it changes from cell to cell."""
     low, high = np.array([(component.low, component.high) for component in components]).T
     deviation = np.zeros(len(components))
-    for explored in {id(component.posterior) for component in components}:
-        here = np.flatnonzero([id(component.posterior) == explored for component in components])
+    explored = [component.curve for component in components]
+    for one in set(explored):
+        here = np.flatnonzero([other == one for other in explored])
         if len(here) > 1:  # a cell whose neighbours hold nothing is not filled by its own mass
             slope = np.gradient(share[here], (low + high)[here] / 2)
             deviation[here] = np.abs(slope) * (high - low)[here] / np.sqrt(12)
     return deviation
 
 
-def _share(problem: Problem, coef: Floats, covariance: Floats) -> tuple[float, float]:
-    """Mean probability over the rows and its standard deviation, that of drawing them included."""
-    rows, n = problem.rows, problem.n
-    total, squares, slope = rows.sum_rows(partial(_moments, problem.link, coef), rows.weight)
-    mean, slope = total / n, slope / n
-    among_rows = max(squares / n - mean**2, 0.0)  # a constant leaves a rounding error of zero
-    of_coefficients = max(float(slope @ covariance @ slope), 0.0)  # likewise
-    return mean, float(np.sqrt(of_coefficients + among_rows / n))
+def _shares(problem: Problem, coef: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Mean probabilities over the rows and their deviations, that of drawing rows included."""
+    sums = [_sums(problem, coef[i : i + AT_ONCE]) for i in range(0, len(coef), AT_ONCE)]
+    mean, square, slope = (np.concatenate(part) / problem.n for part in zip(*sums, strict=True))
+    among_rows = np.maximum(square - mean**2, 0.0)  # a constant leaves a rounding error of zero
+    of_coefficients = np.maximum(np.einsum("kj,kjl,kl->k", slope, covariance, slope), 0.0)
+    return mean, np.sqrt(of_coefficients + among_rows / problem.n)
 
 
-def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[float, float, Floats]:
+def _sums(problem: Problem, coef: Floats) -> tuple[Floats, Floats, Floats]:
+    rows = problem.rows
+    total, square, slope = rows.sum_rows(partial(_moments, problem.link, coef.T), rows.weight)
+    return total, square, slope.T
+
+
+def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[Floats, Floats, Floats]:
     y = probability(link, predictor(X, coef))
-    sums = float(weight @ y.value), float(weight @ y.value**2)
-    return *sums, pull_back(X, weight * y.slope)
+    return weight @ y.value, weight @ y.value**2, pull_back(X, weight[:, None] * y.slope)

@@ -9,9 +9,10 @@ rarer at their means than overall, and v larger. The mass of a cell is
 with tau = sigma(g_0), c uniform, pi = mean y(x) at the mode of its middle, and
 
     |d(pi, c) / d(b_0, tau)| = mean y(1-y) * mean ye(1-e) / (pi tau (1-tau)).
+
+All scales of slopes share the cells: where one of them has its mode the others have theirs near.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -22,32 +23,45 @@ from scipy.special import expit, log_softmax, logit, logsumexp, softmax
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import predictor
+from doublelogit.methods.orientation import swapped_theta
 from doublelogit.methods.posterior import Mode, SlicedPosterior
 from doublelogit.methods.prior import coarsening, log_prevalence
-from doublelogit.methods.problem import full
+from doublelogit.methods.problem import Problem, full
 
 CELLS = 6  # of v up to 1, to begin with
 BEYOND = 1.3 ** np.arange(12)  # edges of cells beyond 1, where labelling depends on the features
 HEAVY = 0.4  # share of a posterior's mass that one cell may hold
-EDGE = 0.02  # share that a cell may hold beside a wider one
+EDGE = 0.05  # share that a cell may hold beside a wider one
 LIGHT = 1e-3  # share of all mass below which a cell is worth neither a mode nor a component
 HOPELESS = 1e-7  # share of all mass in its likeliest cell that ends the search of a posterior
+UNLIKELY = 12.0  # log-evidence below the best, by a guess, from which a scale is not looked at
 NARROW = 1e-4  # width of a cell that is cut no further
 TINY = np.finfo(float).tiny
 
 
+class Piece(NamedTuple):
+    """The mode of a cell under one scale of slopes, and its mass.
+
+    ``strengths`` are the variances of both predictors over the rows.
+    """
+
+    mode: Mode
+    log_mass: float
+    strengths: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Cell:
-    """Values of v from low to high under one prior.
+    """Values of v from low to high under one mechanism.
 
-    ``mode`` is that of the slice at their middle, None in a cell that was not worth it; ``u`` its
-    coordinates, or those to start from.
+    ``pieces`` are those of the slice at their middle, none in a cell that was not worth it; ``u``
+    is where to start.
     """
 
     low: float
     high: float
     u: Floats
-    mode: Mode | None = None
+    pieces: tuple[Piece, ...] = ()
     log_mass: float = -np.inf
 
     @property
@@ -68,31 +82,51 @@ class Cell:
         """Logarithm of the change of 1/v."""
         return float(np.log(1 / self.low - 1 / self.high))
 
+    @property
+    def best(self) -> Piece:
+        """That of the likeliest scale."""
+        return max(self.pieces, key=lambda piece: piece.log_mass)
+
+    def shrunk(self, low: float, high: float) -> "Cell":
+        """The cell about the same middle, with as much less mass."""
+        cell = replace(self, low=low, high=high)
+        less = cell.log_measure - self.log_measure
+        pieces = tuple(p._replace(log_mass=p.log_mass + less) for p in self.pieces)
+        return replace(cell, pieces=pieces, log_mass=self.log_mass + less)
+
 
 class Component(NamedTuple):
-    """An evaluated cell, with the posterior that it is a part of."""
+    """A piece of an evaluated cell, with the posterior that it is a part of."""
 
     posterior: SlicedPosterior
     mode: Mode
     log_mass: float
+    strengths: tuple[float, float]
     low: float
     high: float
 
+    @property
+    def curve(self) -> tuple[int, float]:
+        """What the components have in common that lie along one curve."""
+        return id(self.posterior), self.mode.slice.prior.kappa
 
-Evaluate = Callable[[Cell], Cell]
 
-
-def explore(mean_s: float, posteriors: list[SlicedPosterior], u: Floats) -> list[Component]:
-    """Components of all posteriors, found from u on."""
+def explore(
+    mean_s: float, posteriors: list[SlicedPosterior], start: Floats | None = None
+) -> list[Component]:
+    """Components of all posteriors, found from a point (u, v_0) on."""
     exploration = Exploration(mean_s)
-    guide = exploration.equal_cells(u)
+    guide = exploration.equal_cells()
+    if start is not None:
+        guide = exploration.begin(beyond_one(guide), start)
     for posterior in posteriors:
-        guide = exploration.explore(posterior, beyond_one(guide) if posterior.rho else guide)
+        guide = exploration.merged(guide)
+        guide = exploration.explore(posterior, guide if posterior.at_random else beyond_one(guide))
     return [
-        Component(posterior, cell.mode, cell.log_mass, cell.low, cell.high)
+        Component(posterior, *piece, cell.low, cell.high)
         for posterior, cells in exploration.found
         for cell in cells
-        if cell.mode is not None
+        for piece in cell.pieces
     ]
 
 
@@ -111,36 +145,86 @@ class Exploration:
     mean_s: float
     found: list[tuple[SlicedPosterior, list[Cell]]] = field(default_factory=list)
 
-    def equal_cells(self, u: Floats) -> list[Cell]:
+    def equal_cells(self) -> list[Cell]:
         """All prevalences, cut into cells of which nothing is known."""
         edges = np.linspace(self.mean_s, 1.0, CELLS + 1)
-        return [Cell(low, high, u, log_mass=0.0) for low, high in pairwise(edges)]
+        return [Cell(low, high, np.zeros(0), log_mass=0.0) for low, high in pairwise(edges)]
+
+    def begin(self, guide: list[Cell], start: Floats) -> list[Cell]:
+        """The guide with most of its mass in the cell of a point (u, v_0)."""
+        v = self.mean_s / expit(start[-1])
+        nearest = min(guide, key=lambda cell: abs(np.log(cell.middle / v)))
+        begun = replace(nearest, u=start[:-1], log_mass=1.0)
+        return [begun if cell is nearest else cell for cell in guide]
+
+    def merged(self, guide: list[Cell]) -> list[Cell]:
+        """The cells of a guide, as few as its mass allows for."""
+        widest = 1.001 * (1 - self.mean_s) / CELLS
+        found = guide[:1]
+        for cell in guide[1:]:
+            last = found[-1]
+            both = replace(
+                max(cell, last, key=lambda one: one.log_mass),
+                low=last.low,
+                high=cell.high,
+                log_mass=float(np.logaddexp(last.log_mass, cell.log_mass)),
+            )
+            share = both.log_mass - logsumexp([one.log_mass for one in guide])
+            if both.high <= 1 and both.width <= widest and share <= np.log(HEAVY / 2):
+                found[-1] = both
+            else:
+                found.append(cell)
+        return found
 
     @property
     def log_total(self) -> float:
         """Logarithm of all mass."""
         return float(logsumexp([cell.log_mass for _, cells in self.found for cell in cells]))
 
-    def explore(self, posterior: SlicedPosterior, guide: list[Cell]) -> list[Cell]:
+    def explore(
+        self, posterior: SlicedPosterior, guide: list[Cell], *, swap: bool = True
+    ) -> list[Cell]:
         """Evaluate cells, first where the guide is heaviest, while there is mass.
 
         The guide is a similar posterior, or what is known before any; the answer guides the next.
+        Where a search ends up in the basin of the swapped pair, it begins anew from the right one.
         """
-        evaluate = partial(self._evaluate, posterior)
         guess = log_softmax([cell.log_mass for cell in guide])
-        cells = [replace(cell, mode=None, log_mass=-np.inf) for cell in guide]
+        cells = [replace(cell, pieces=(), log_mass=-np.inf) for cell in guide]
         self.found.append((posterior, cells))
         first, *others = np.argsort(-guess, kind="stable")
-        cells[first] = evaluate(cells[first])
+        self._evaluate(cells, first)
+        mode, _, strengths = cells[first].best
+        if swap and posterior.symmetric and strengths[1] > strengths[0]:
+            self.found.pop()
+            theta = swapped_theta(posterior.problem, mode.theta)
+            begun = self.begin(guide, posterior.coordinates(theta))
+            return self.explore(posterior, begun, swap=False)
         if self._share(cells[first]) < HOPELESS:
             return guide
         for i in others:
-            beside = cells[max(i - 1, 0) : i + 2]
-            if guess[i] > np.log(LIGHT) or any(self._share(cell) > LIGHT for cell in beside):
-                cells[i] = evaluate(cells[i])
-        while (i := self._too_wide(cells)) is not None:
-            cells[i : i + 1] = self._thirds(evaluate, cells[i])
+            if guess[i] > np.log(LIGHT):
+                self._evaluate(cells, i)
+        self._refine(cells)
         return cells
+
+    def _refine(self, cells: list[Cell]) -> None:
+        """Evaluate cells beside those with mass, and cut those that are too wide."""
+        while True:
+            if (i := self._unseen(cells)) is not None:
+                self._evaluate(cells, i)
+            elif (i := self._too_wide(cells)) is not None:
+                self._cut(cells, i)
+            else:
+                return
+
+    def _unseen(self, cells: list[Cell]) -> int | None:
+        """Index of a cell that was not looked at, beside one that holds something."""
+        shares = [self._share(cell) for cell in cells]
+        for i, cell in enumerate(cells):
+            if not cell.pieces and max(shares[max(i - 1, 0) : i + 2]) > LIGHT:
+                return i
+        return None
 
     def _too_wide(self, cells: list[Cell]) -> int | None:
         """Index of a cell that holds too much, or lies beside a narrower one that holds something.
@@ -160,45 +244,115 @@ class Exploration:
                     return int(j)
         return None
 
-    def _thirds(self, evaluate: Evaluate, cell: Cell) -> list[Cell]:
-        """The cell cut into three, all evaluated."""
-        third = cell.width / 3
-        a, b = cell.low + third, cell.high - third
-        middle = replace(cell, low=a, high=b)
-        log_mass = cell.log_mass + middle.log_measure - cell.log_measure
-        middle = evaluate(middle) if cell.mode is None else replace(middle, log_mass=log_mass)
-        return [evaluate(replace(cell, high=a)), middle, evaluate(replace(cell, low=b))]
+    def _cut(self, cells: list[Cell], i: int) -> None:
+        """Cut a cell into three, all evaluated."""
+        cell = cells[i]
+        a, b = cell.low + cell.width / 3, cell.high - cell.width / 3
+        sides = (Cell(low, high, cell.u) for low, high in ((cell.low, a), (b, cell.high)))
+        low, high = sides
+        cells[i : i + 1] = [low, cell.shrunk(a, b), high]
+        for k in (i, i + 1, i + 2):
+            if not cells[k].pieces:
+                self._evaluate(cells, k)
 
-    def _evaluate(self, posterior: SlicedPosterior, cell: Cell) -> Cell:
-        """Mode and mass of the slice at the middle of a cell."""
+    def _evaluate(self, cells: list[Cell], i: int) -> None:
+        """Modes and masses of the slice at the middle of a cell."""
+        posterior, cell = self.found[-1][0], cells[i]
         tau = self.mean_s / cell.middle
-        mode = posterior.at(float(logit(tau))).mode(_start(posterior, cell))
-        pi, y_free, e_free = _shares(posterior, mode.theta)
-        jacobian = np.log(max(y_free * e_free, TINY)) - np.log(pi * tau * (1 - tau))
-        evidence = coarsening(posterior.problem.n) * mode.log_evidence + posterior.log_odds
-        log_mass = evidence + log_prevalence(pi) + jacobian + cell.log_measure
-        return replace(cell, u=mode.u, mode=mode, log_mass=float(log_mass))
+        modes = _modes(posterior, float(logit(tau)), _nearest(cells, i), cell.u)
+        pieces = self._weighed(modes, tau, cell.log_measure)
+        log_mass = float(logsumexp([piece.log_mass for piece in pieces]))
+        cell = replace(cell, pieces=tuple(pieces), log_mass=log_mass)
+        cells[i] = replace(cell, u=cell.best.mode.u)
+
+    def _weighed(self, modes: list[Mode], tau: float, log_measure: float) -> list[Piece]:
+        """The modes of a cell with their masses."""
+        problem = modes[0].slice.posterior.problem
+        sums = _sums_at(problem, [mode.theta for mode in modes])
+        pi = sums.y
+        jacobian = np.log(np.maximum(sums.y_free * sums.e_free, TINY)) - np.log(
+            pi * tau * (1 - tau)
+        )
+        height = np.array([_height(mode) if mode.reached else -np.inf for mode in modes])
+        log_mass = height + log_prevalence(pi) + jacobian + log_measure
+        strengths = zip(sums.a_squared - sums.a**2, sums.b_squared - sums.b**2, strict=True)
+        return [Piece(*piece) for piece in zip(modes, log_mass.tolist(), strengths, strict=True)]
 
     def _share(self, cell: Cell) -> float:
         return float(np.exp(cell.log_mass - self.log_total))
 
 
-def _shares(posterior: SlicedPosterior, theta: Floats) -> Floats:
-    """Means over the rows of y(x), y(1-y) and ye(1-e)."""
-    problem = posterior.problem
-    fn = partial(_sums, *full(problem, theta))
-    return np.array(problem.rows.sum_rows(fn, problem.rows.weight)) / problem.n
+def _nearest(cells: list[Cell], i: int) -> Cell | None:
+    """The nearest evaluated cell."""
+    evaluated = [cell for cell in cells if cell.pieces]
+    if not evaluated:
+        return None
+    return min(evaluated, key=lambda cell: abs(np.log(cell.middle / cells[i].middle)))
 
 
-def _sums(beta: Floats, gamma: Floats, X: Matrix, weight: Floats) -> tuple[float, float, float]:
+def _modes(
+    posterior: SlicedPosterior, intercept: float, near: Cell | None, u: Floats
+) -> list[Mode]:
+    """The modes of a slice under all scales of slopes that are worth it.
+
+    One is climbed to. Its expansion tells of the others: that they are as near as can be, or
+    hopeless; if neither they are climbed to as well, along the ridge from where they were in the
+    nearest cell.
+    """
+    priors = posterior.priors
+    known = {} if near is None else {piece.mode.slice.prior: piece.mode for piece in near.pieces}
+    first = priors[len(priors) // 2] if near is None else near.best.mode.slice.prior
+    starts = {prior: mode.tangent(intercept) for prior, mode in known.items()}
+    start = starts.get(first)
+    best = posterior.at(intercept, first).climb(_start(posterior, u) if start is None else start)
+    modes, i = [best], priors.index(first)
+    for further in (priors[i + 1 :], priors[:i][::-1]):
+        mode = best
+        for prior in further:
+            guess = mode.under(prior)
+            if guess.definite and _height(guess) < max(map(_height, modes)) - UNLIKELY:
+                break
+            mode = guess if guess.reached else guess.slice.climb(starts.get(prior, guess.u))
+            modes.append(mode)
+    return modes
+
+
+def _height(mode: Mode) -> float:
+    """Evidence, coarsened, times prior odds, in logarithms."""
+    return coarsening(mode.slice.n) * mode.log_evidence + mode.slice.prior.log_odds
+
+
+def _start(posterior: SlicedPosterior, known: Floats) -> Floats:
+    """What was found under another mechanism; a model that had no slopes starts without."""
+    u = np.zeros(posterior.size)
+    shared = min(len(u), len(known))
+    u[:shared] = known[:shared]
+    return u
+
+
+class Sums(NamedTuple):
+    """Means over the rows of y(x), y(1-y), ye(1-e), and of both predictors and their squares."""
+
+    y: Floats
+    y_free: Floats
+    e_free: Floats
+    a: Floats
+    a_squared: Floats
+    b: Floats
+    b_squared: Floats
+
+
+def _sums_at(problem: Problem, thetas: list[Floats]) -> Sums:
+    """The means at each theta, all in one pass."""
+    beta, gamma = (
+        np.column_stack(side) for side in zip(*(full(problem, t) for t in thetas), strict=True)
+    )
+    sums = problem.rows.sum_rows(partial(_sums, beta, gamma), problem.rows.weight)
+    return Sums(*(total / problem.n for total in sums))
+
+
+def _sums(beta: Floats, gamma: Floats, X: Matrix, weight: Floats) -> Sums:
     a, b = predictor(X, beta), predictor(X, gamma)
     y, e = expit(a), expit(b)
-    return weight @ y, weight @ (y * expit(-a)), weight @ (y * e * expit(-b))
-
-
-def _start(posterior: SlicedPosterior, cell: Cell) -> Floats:
-    """What was found there under another prior; a model that had no slopes starts without."""
-    u = np.zeros(posterior.to_theta.shape[1] - 1)
-    known = min(len(u), len(cell.u))
-    u[:known] = cell.u[:known]
-    return u
+    each = (y, y * expit(-a), y * e * expit(-b), a, a**2, b, b**2)
+    return Sums(*(weight @ column for column in each))

@@ -18,7 +18,6 @@ of COARSE rows at most (a coarsened posterior).
 """
 
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
@@ -26,7 +25,14 @@ from scipy.stats import norm
 
 from doublelogit._types import Floats
 from doublelogit.design import Terms
-from doublelogit.methods.posterior import INTERCEPT, SlicedPosterior, standardising
+from doublelogit.methods.following import FollowingObjective
+from doublelogit.methods.posterior import (
+    INTERCEPT,
+    Prior,
+    SlicedPosterior,
+    following,
+    standardising,
+)
 from doublelogit.methods.problem import Problem
 
 SIGNAL, GROWTH, SPREAD = -0.75, 0.43, 0.76
@@ -61,11 +67,11 @@ def coarsening(n: float) -> float:
     return 1 / (1 + n / COARSE)
 
 
-def log_prevalence(pi: float) -> float:
+def log_prevalence(pi: Floats) -> Floats:
     """Logarithm of the prior density of the prevalence."""
     a, b = PREVALENCE
     learned = np.exp(xlogy(a - 1, pi) + xlog1py(b - 1, -pi) - betaln(a, b))
-    return float(np.log(UNLIKE + (1 - UNLIKE) * learned))
+    return np.asarray(np.log(UNLIKE + (1 - UNLIKE) * learned))
 
 
 def mechanisms(problem: Problem) -> tuple[Mechanism, ...]:
@@ -86,35 +92,34 @@ def signals(p: int) -> dict[float, float]:
 
 
 def posteriors(problem: Problem) -> list[SlicedPosterior]:
-    """One posterior for every mechanism and node of the signal."""
+    """One posterior for every mechanism."""
     none = Terms(problem.rows.n_features, np.array([], dtype=np.intp))
     at_random = replace(problem, propensity=none)
+    return [
+        posterior_under(at_random if mechanism == RANDOM else problem, mechanism)
+        for mechanism in mechanisms(problem)
+    ]
+
+
+def posterior_under(problem: Problem, mechanism: Mechanism) -> SlicedPosterior:
+    """The posterior under one mechanism, with a prior for every node of the signal."""
     p = problem.outcome.size - 1
-    found = []
-    for mechanism, (kappa, weight) in product(mechanisms(problem), signals(p).items()):
-        model = at_random if mechanism == RANDOM else problem
-        coordinates = standardising(model)
-        if mechanism.follows:
-            coordinates = coordinates @ _following(mechanism.follows, p)
-        rho = kappa * max(mechanism.strength, abs(mechanism.follows))
-        log_odds = float(np.log(mechanism.odds * weight))
-        precision = _precision(model, kappa, 0.0 if mechanism.follows else rho)
-        found.append(SlicedPosterior(model, coordinates, precision, rho, kappa, log_odds))
-    return found
+    priors = tuple(
+        _prior(problem, mechanism, kappa, weight) for kappa, weight in signals(p).items()
+    )
+    if not mechanism.follows:
+        coordinates = standardising(problem)
+        return SlicedPosterior(problem, problem.likelihood, coordinates, coordinates, priors)
+    k, response = mechanism.follows, problem.response
+    likelihood = FollowingObjective(problem.rows, problem.outcome, k, problem.n, response)
+    return SlicedPosterior(problem, likelihood, *following(problem, k), priors)
 
 
-def _following(k: float, p: int) -> Floats:
-    """The matrix that takes (beta, b_0, g_0) to (beta, b_0, k beta, g_0), of p slopes."""
-    matrix = np.zeros((2 * p + 2, p + 2))
-    matrix[: p + 1, : p + 1] = np.eye(p + 1)
-    matrix[p + 1 : -1, :p] = k * np.eye(p)
-    matrix[-1, -1] = 1.0
-    return matrix
-
-
-def _precision(problem: Problem, kappa: float, rho: float) -> Floats:
-    """Prior precision of beta, its intercept and, if it is free, gamma."""
+def _prior(problem: Problem, mechanism: Mechanism, kappa: float, weight: float) -> Prior:
+    """Precisions of beta, its intercept and, if it is free, gamma."""
     p, q = problem.outcome.size - 1, problem.propensity.size - 1
+    rho = kappa * max(mechanism.strength, abs(mechanism.follows))
     beta = np.append(np.full(p, p / kappa**2), INTERCEPT**-2)
-    gamma = np.full(q, q / rho**2) if rho else np.empty(0)
-    return np.concatenate([beta, gamma])
+    gamma = np.full(q, q / rho**2) if mechanism.strength else np.empty(0)
+    log_odds = float(np.log(mechanism.odds * weight))
+    return Prior(np.concatenate([beta, gamma]), kappa, rho, log_odds)
