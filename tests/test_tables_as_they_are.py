@@ -224,6 +224,15 @@ def test_more_features_than_labels_can_bear_is_said_before_the_fit():
     assert "labelled rows per coefficient" in str(caught[0].message)
 
 
+def test_a_scan_says_so_too(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 30))).rename(columns=str)
+    frame["label"] = (np.arange(60) < 12).astype(int)
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(TableWarning, match="0.4 labelled rows per coefficient .12 for 30."):
+        TableClassifier("label", "naive").fit(scan_parquet(tmp_path / "t.parquet"))
+
+
 # Units
 
 

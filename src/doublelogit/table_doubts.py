@@ -22,13 +22,14 @@ from doublelogit.thresholds import (
 
 def doubts(table: Table, encoding: TableEncoding) -> list[Finding]:
     """What a user should know before a fit, most important first; nothing that is fine."""
-    found = [*leaks(table, encoding), *few_labels(table, encoding), *shaped(table, encoding)]
+    few = few_labels(int(table.s.sum()), encoding)
+    found = [*leaks(table, encoding), *few, *shaped(table, encoding)]
     return [finding for finding in found if finding.level != FINE]
 
 
-def few_labels(table: Table, encoding: TableEncoding) -> list[Finding]:
+def few_labels(labelled: int, encoding: TableEncoding) -> list[Finding]:
     """Whether there are more coefficients than the labels can bear."""
-    labelled, p = int(table.s.sum()), len(encoding.plain.names)
+    p = len(encoding.plain.names)
     return [findings.few_labels(labelled, p)] if labelled < FEW_LABELS * p else []
 
 

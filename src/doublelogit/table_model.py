@@ -16,7 +16,7 @@ from doublelogit.findings import PROBLEM, Finding
 from doublelogit.fitted import FittedModel
 from doublelogit.inference import Inference, infer
 from doublelogit.registry import LEARNERS, LINEAR, METHODS, SPLINE, Method, with_capability
-from doublelogit.table_doubts import doubts
+from doublelogit.table_doubts import doubts, few_labels
 from doublelogit.tables import Roles, Table, TableEncoding
 from doublelogit.tables.expansion import Parts, frame_parts
 from doublelogit.thresholds import LARGE_SAMPLE
@@ -127,12 +127,17 @@ def fit_table(
     encoding = encode_columns(rows, learner)
     large = len(rows) > LARGE_SAMPLE
     classifier = make_classifier(method, rows.roles, encoding, parameters, large=large)
-    found = tuple(doubts(rows, encoding))
-    for finding in found:
-        if finding.level == PROBLEM:  # said before a fit that may take long, and be of no use
-            warnings.warn(as_parameters(finding.text), TableWarning, stacklevel=3)
+    found = _announced(doubts(rows, encoding))
     fit_rows(classifier, rows.encoded(encoding), rows)
     return FittedTable(rows.roles, method.name, encoding, classifier, learner, found)
+
+
+def _announced(found: list[Finding]) -> tuple[Finding, ...]:
+    """Findings of a table, the problems as warnings: a fit may take long, and be of no use."""
+    for finding in found:
+        if finding.level == PROBLEM:
+            warnings.warn(as_parameters(finding.text), TableWarning, stacklevel=4)
+    return tuple(found)
 
 
 def _fit_scan(
@@ -143,8 +148,9 @@ def _fit_scan(
     roles = replace(scan.roles, positive=scan.coding.positive)
     large = scan.n_rows > LARGE_SAMPLE
     classifier = make_classifier(method, roles, encoding, parameters, large=large)
+    found = _announced(few_labels(scan.n_labelled, encoding))
     classifier.fit(scan.encoded_by(encoding))
-    return FittedTable(roles, method.name, encoding, classifier, learner)
+    return FittedTable(roles, method.name, encoding, classifier, learner, found)
 
 
 def encode_columns(table: Table, learner: str = LINEAR) -> TableEncoding:

@@ -89,6 +89,11 @@ class ParquetScan:
         """Number of rows that pass the filter."""
         return sum(self._label_counts.values())
 
+    @property
+    def n_labelled(self) -> int:
+        """Number of them that are labelled."""
+        return self._label_counts[self.coding.positive]
+
     @cached_property
     def _label_counts(self) -> Counter[str]:
         """How often each value of the label column occurs."""

@@ -90,7 +90,7 @@ def _labels(analysis: Analysis) -> list[Finding]:
     table = analysis.table
     labelled, share, roles = int(table.s.sum()), float(table.s.mean()), table.roles
     found = [tables.labels(labelled, share, roles.label, str(roles.positive))]
-    found += few_labels(table, analysis.model.encoding)
+    found += few_labels(labelled, analysis.model.encoding)
     return found + [tables.note(text) for text in table.notes]
 
 
