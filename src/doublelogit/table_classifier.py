@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit import archive
+from doublelogit.audit import as_audit, joined
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import versions
 from doublelogit.findings import Finding
@@ -80,7 +81,7 @@ class TableClassifier(BaseEstimator):
         self.parameters = parameters
         self.learner = learner
 
-    def fit(self, table: Any, y: Any = None) -> Self:
+    def fit(self, table: Any, y: Any = None, *, audit: Any = None) -> Self:
         """Fit the method to a table.
 
         Parameters
@@ -90,13 +91,17 @@ class TableClassifier(BaseEstimator):
             absent.
         y : None
             Not used: the label is a column of the table.
+        audit : Audit, path or DataFrame, default=None
+            Classes that an audit found, joined by id; they enter the likelihood, which takes it
+            that, given features and label, rows were looked at whatever their class.
 
         Returns
         -------
         self : TableClassifier
         """
         method, learner = known_method(self.method), known_learner(self.learner)
-        self.fitted_ = fit_table(self._rows(table), method, self.parameters, learner)
+        rows = _audited(self._rows(table), audit)
+        self.fitted_ = fit_table(rows, method, self.parameters, learner)
         return self
 
     def _rows(self, table: Any) -> Table | ParquetScan:
@@ -180,9 +185,11 @@ class TableClassifier(BaseEstimator):
         ranking.attrs["sentence"] = cut.sentence
         return ranking
 
-    def report(self, table: Any, **options: Any) -> Report:
-        """Report on the rows of fit; see :class:`Report` for the options."""
+    def report(self, table: Any, *, audit: Any = None, **options: Any) -> Report:
+        """Report on the rows of fit, with its audit; see :class:`Report` for the options."""
         check_is_fitted(self)
+        if audit is not None:
+            table = _audited(Table.from_frame(table, self.roles_), audit)
         return Report(self, table, **options)
 
     def infer(self, table: Any) -> Inference:
@@ -225,3 +232,15 @@ class TableClassifier(BaseEstimator):
         model = cls(fitted.roles, fitted.method, learner=fitted.learner)
         model.fitted_ = fitted
         return model
+
+
+def _audited(rows: Table | ParquetScan, audit: Any) -> Any:
+    """The rows with the classes that an audit found."""
+    if audit is None:
+        return rows
+    if isinstance(rows, ParquetScan):
+        raise TypeError(
+            "the likelihood of a scan takes audited classes from a column, Roles(audited=...); got "
+            "an audit beside it. doublelogit.audit.estimate takes both."
+        )
+    return joined(rows, as_audit(audit))

@@ -25,6 +25,7 @@ class FrameRows:
     model: FittedTable
     frame: Any
     X: Any
+    known: Any = None  # rows whose class an audit has found, if not by a column
 
     @property
     def columns(self) -> list[str]:
@@ -43,7 +44,8 @@ class FrameRows:
     @property
     def unlabelled(self) -> Any:
         """Rows that may be hidden positives; all, if the table has no label column."""
-        return may_be_hidden(self.frame, self.model.roles)
+        hidden = may_be_hidden(self.frame, self.model.roles)
+        return hidden if self.known is None else hidden & ~self.known
 
     @property
     def mean(self) -> Floats:
@@ -110,7 +112,8 @@ def rows_of(model: FittedTable, table: Any) -> FrameRows | ScanRows:
         return ScanRows(model, table)
     if isinstance(table, Table):
         frame = table.features.assign(**_observed(table))
-        return FrameRows(model, frame, table.encoded(model.encoding))
+        known = None if table.audited is None else ~np.isnan(table.audited)
+        return FrameRows(model, frame, table.encoded(model.encoding), known)
     roles = model.roles
     frame = read_table(table, text=roles.text_columns, verbatim=roles.verbatim_columns)
     X, issues = model.encoding.encode(frame)

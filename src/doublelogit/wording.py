@@ -89,6 +89,8 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
+        "audit",
+        "audit_kind",
         "audited",
         "by",
         "categorical",
@@ -103,6 +105,7 @@ OPTIONS = {
         "positive",
         "prevalence",
         "propensity_features",
+        "reviewer_error",
         "weight",
     )
 } | {"audited_y": "--audited", "sample_weight": "--weight"}

@@ -199,9 +199,14 @@ def _on_workers(work: Callable[..., T], parts: list[list[Any]], each: Any) -> li
         return list(dask.compute(*tasks, optimize_graph=False))
 
 
+def fitted_table(model: Any) -> FittedTable | None:
+    """The fitted table of a model; None if it is a classifier of features."""
+    return model if isinstance(model, FittedTable) else vars(model).get("fitted_")
+
+
 def blocks_of(model: Any, X: Any, y: Any, asked: Asked) -> Blocks:
     """The rows of a table and its model, or of features, labels and their classifier."""
-    fitted = model if isinstance(model, FittedTable) else vars(model).get("fitted_")
+    fitted = fitted_table(model)
     if fitted is None:
         if y is None:
             raise ValueError("a classifier of features needs the labels as well; got y=None.")

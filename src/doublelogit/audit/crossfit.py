@@ -55,10 +55,16 @@ def mean_h(h: Floats, fold: Ints | None) -> float:
 
 
 def joined(table: Table, audit: Audit) -> Table:
-    """The table with the classes that an audit found, for the likelihood of a fit."""
+    """The table with an audit, and with the classes found for the likelihood of a fit.
+
+    The likelihood takes it that, given features and label, rows were looked at whatever their
+    class: classes of a convenience sample are left out.
+    """
+    if not audit.in_likelihood:
+        return replace(table, audit=audit)
     known = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
     found = dict(zip(audit.ids.tolist(), audit.y.tolist(), strict=True))
     for i, name in enumerate(table.ids.tolist()):
         y = found.get(name, np.nan)
         known[i] = known[i] if np.isnan(y) else y
-    return replace(table, audited=known)
+    return replace(table, audited=known, audit=audit)

@@ -1,6 +1,5 @@
 """``estimate``: what an audit says of a table, right whatever the model."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from doublelogit.audit.sheet import Audit, as_audit
 from doublelogit.inference.estimate import Estimate, check_level
 from doublelogit.table_model import FittedTable
 from doublelogit.tables import Table
+from doublelogit.thresholds import AGREEMENT_LEVEL
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class AuditEstimate:
 
     Parameters
     ----------
+    kind : str
+        How the rows came to be looked at.
     prevalence, hidden : Estimate
         Share of positives and number of hidden positives of the table, with design-based
         intervals; None where rows were not drawn with known chances.
@@ -53,6 +55,10 @@ class AuditEstimate:
         Least and largest prevalence that the known classes allow.
     blank, unsure : int
         Rows that nobody looked at, and rows where looking did not help.
+    rounds : int
+        Number of rounds.
+    reviewer_error : tuple of float
+        What reviewers are taken to err, as given.
     lam : float
         lambda of the difference estimator.
     """
@@ -69,7 +75,13 @@ class AuditEstimate:
     blank: int
     unsure: int
     rounds: int
+    reviewer_error: tuple[float, float]
     lam: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the model expected about what the audit found."""
+        return self.agreement.p_value >= AGREEMENT_LEVEL
 
 
 def estimate(
@@ -81,9 +93,7 @@ def estimate(
     by: Any = None,
     top: int | None = None,
     level: float = 0.95,
-    reviewer_error: float | tuple[float, float] = 0.0,
     cross_fit: bool | None = None,
-    audit_kind: str = "drawn",
 ) -> AuditEstimate:
     """Estimate prevalence and hidden positives from an audit.
 
@@ -96,7 +106,8 @@ def estimate(
     X : path, DataFrame, scan or Table; or features, also as a Dask array
         The rows of fit.
     audit : Audit, path or DataFrame, or a list of them
-        What was found; see :mod:`doublelogit.audit.sheet`.
+        What was found. :func:`as_audit` says how rows were chosen, if not at random, and how often
+        reviewers err.
     y : array-like, default=None
         Labels, where X are features.
     by : str or array-like, default=None
@@ -105,48 +116,32 @@ def estimate(
         Length of a list whose precision is wanted from its audited rows.
     level : float, default=0.95
         Of the intervals.
-    reviewer_error : float or (float, float), default=0.0
-        Probability that a reviewer takes a row for the other class; or that of a negative taken
-        for a positive, and that of a positive taken for a negative.
     cross_fit : bool, default=None
         Whether the audited classes are in the model's likelihood, so that it must be fitted again
         without them; None looks at the table.
-    audit_kind : {"drawn", "features", "convenience"}, default="drawn"
-        How the rows came to be looked at, if ``audit`` is no Audit yet.
 
     Returns
     -------
     estimate : AuditEstimate
     """
     check_level(level)
-    audit = as_audit(audit, audit_kind)
-    errors = _errors(reviewer_error)
+    audit = as_audit(audit)
     seen = Audit(audit.frame[audit.answered].reset_index(drop=True), audit.kind)
     if len(seen) == 0:
         raise ValueError("nobody has looked at a row of this audit yet: every class is empty.")
     if cross_fit is None:
-        cross_fit = isinstance(X, Table) and X.audited is not None and X.roles.audited is None
+        cross_fit = isinstance(X, Table) and X.audit is not None and audit.in_likelihood
     fold, models = None, ()
     if cross_fit:
         fold = deal_folds(seen)
         models = fold_models(_fitted(model), X, seen, fold)
     blocks = blocks_of(model, X, y, Asked(by=by, models=models))
     found = gather(blocks, seen.ids, 0 if top is None else top)
-    return _concluded(_Case(audit, seen, found, fold, level, errors), top)
+    return _concluded(_Case(audit, seen, found, fold, level), top)
 
 
 def _fitted(model: Any) -> FittedTable:
     return model if isinstance(model, FittedTable) else model.fitted_
-
-
-def _errors(given: float | tuple[float, float]) -> tuple[float, float]:
-    wrong = given if isinstance(given, Sequence) else (given, given)
-    if len(wrong) != 2 or min(wrong) < 0 or sum(wrong) >= 1:
-        raise ValueError(
-            "`reviewer_error` must be a probability below 0.5, or two whose sum is below 1; got "
-            f"{given}."
-        )
-    return float(wrong[0]), float(wrong[1])
 
 
 @dataclass(frozen=True)
@@ -158,7 +153,6 @@ class _Case:
     found: Gathered
     fold: Ints | None
     level: float
-    errors: tuple[float, float]
 
     @property
     def h(self) -> Floats:
@@ -212,7 +206,7 @@ class _Case:
 
     def _corrected(self, found: Total, rows: float) -> Total:
         """What the reviewers' errors leave of it: T = (T_hat - N fp) / (1 - fp - fn)."""
-        false_positive, false_negative = self.errors
+        false_positive, false_negative = self.audit.reviewer_error
         kept = 1 - false_positive - false_negative
 
         def undone(total: float) -> float:
@@ -235,6 +229,7 @@ def _concluded(case: _Case, top: int | None) -> AuditEstimate:
         "blank": int((~case.audit.answered).sum()),
         "unsure": int(case.audit.unsure.sum()),
         "rounds": len(np.unique(case.audit.round)),
+        "reviewer_error": case.audit.reviewer_error,
     }
     if case.audit.kind != "drawn":
         return AuditEstimate(
@@ -292,7 +287,7 @@ def _bounds(case: _Case, population: Population) -> tuple[float, float]:
 def _compared(case: _Case, known: Any) -> tuple[Agreement, Calibration]:
     """The model's expectation of the rows whose class was found, and h put right."""
     y, h = case.seen.y[known], case.h[known]
-    false_positive, false_negative = case.errors
+    false_positive, false_negative = case.audit.reviewer_error
     said = false_positive + (1 - false_positive - false_negative) * h  # what a reviewer would say
     spread = np.sqrt(float(said @ (1 - said)))
     gap = max(abs(float((y - said).sum())) - 0.5, 0.0)  # counts move in steps of one

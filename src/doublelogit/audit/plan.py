@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Ints
-from doublelogit.audit.blocks import Asked, Blocks, blocks_of, first_rows
+from doublelogit.audit.blocks import Asked, Blocks, blocks_of, first_rows, fitted_table
 from doublelogit.audit.clusters import draft_clusters
 from doublelogit.audit.draw import row_keys
 from doublelogit.audit.estimate import AuditEstimate, estimate
@@ -19,6 +19,7 @@ from doublelogit.audit.strata import GOALS, Strata, Sums, make_strata
 from doublelogit.audit.tally import Choice, Chosen, Question, add_up, choose, listed_rows, tally
 
 FIRST_GUESS = 100.0  # rows for which strata are made before a width is turned into a budget
+FEWEST_MORE = 25  # rows of a later round: smaller ones tell too little of their own variance
 CURVE = (20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 800, 1200, 2000)
 
 
@@ -190,7 +191,8 @@ class Wish:
             return guess, 0.0
         width = remaining(self.width, self.earlier)
         strata = make_strata(sums, budget_for(guess, width, population))
-        return strata, budget_for(strata, width, population)
+        least = 0.0 if self.earlier is None else FEWEST_MORE * float(strata.cost.min())
+        return strata, max(budget_for(strata, width, population), least)
 
 
 @dataclass(frozen=True)
@@ -277,4 +279,5 @@ def _check_numbers(budget: float | None, width: float | None, clusters: Any) -> 
 
 def _check_swap(model: Any, goals: tuple[str, ...]) -> None:
     if "orientation" in goals:
-        getattr(model, "classifier_", getattr(model, "classifier", model)).swapped()
+        fitted = fitted_table(model)
+        (model if fitted is None else fitted.classifier).swapped()

@@ -5,6 +5,7 @@ from), ``chance`` (that a row of the stratum is drawn), ``cluster`` where cluste
 ``class``: 1/0 or yes/no, empty where nobody has looked, "don't know" where looking did not help.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,10 +37,13 @@ class Audit:
         With the columns that the module describes; ``id`` and ``class`` are texts.
     kind : {"drawn", "features", "convenience"}, default="drawn"
         How the rows came to be looked at.
+    reviewer_error : (float, float), default=(0, 0)
+        Probability that a reviewer takes a negative for a positive, and a positive for a negative.
     """
 
     frame: Any
     kind: str = "drawn"
+    reviewer_error: tuple[float, float] = (0.0, 0.0)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -68,6 +72,11 @@ class Audit:
     def looked_at(self) -> set[str]:
         """Ids of rows that need not be looked at again."""
         return set(self.ids[self.answered].tolist())
+
+    @property
+    def in_likelihood(self) -> bool:
+        """Whether a model may learn from the classes: not if more than features chose the rows."""
+        return self.kind != "convenience"
 
     @property
     def round(self) -> Ints:
@@ -107,7 +116,9 @@ class Audit:
         return sheet if h is None else sheet.assign(score=np.round(h, 4))
 
 
-def as_audit(source: Any, kind: str = "drawn") -> Audit:
+def as_audit(
+    source: Any, kind: str = "drawn", reviewer_error: float | Sequence[float] = 0.0
+) -> Audit:
     """An audit from a file, a frame, or several of them.
 
     Beside a file ``audit.csv`` the reviewer's sheet, ``audit-sheet.csv``, is read too if it is
@@ -122,7 +133,7 @@ def as_audit(source: Any, kind: str = "drawn") -> Audit:
         raise ValueError(f"`audit_kind` must be one of {', '.join(KINDS)}; got {kind!r}.")
     parts = source if isinstance(source, list | tuple) else [source]
     frame = pd.concat([_read(part, kind) for part in parts], ignore_index=True)
-    audit = Audit(frame, kind)
+    audit = Audit(frame, kind, _errors(reviewer_error))
     repeated = frame["id"][audit.answered & frame["id"].duplicated(keep=False).to_numpy()]
     twice = repeated[repeated.duplicated()]
     if len(twice):
@@ -131,6 +142,16 @@ def as_audit(source: Any, kind: str = "drawn") -> Audit:
             "Keep one line of it."
         )
     return audit
+
+
+def _errors(given: float | Sequence[float]) -> tuple[float, float]:
+    wrong = tuple(given) if isinstance(given, Sequence) else (given, given)
+    if len(wrong) != 2 or min(wrong) < 0 or sum(wrong) >= 1:
+        raise ValueError(
+            "`reviewer_error` must be a probability below 0.5, or two whose sum is below 1; got "
+            f"{given}."
+        )
+    return float(wrong[0]), float(wrong[1])
 
 
 def _read(source: Any, kind: str) -> Any:

@@ -6,6 +6,7 @@ import typer
 
 from doublelogit import __version__
 from doublelogit.cli import (
+    audit,
     check,
     compare,
     demo,
@@ -50,6 +51,19 @@ def main(
 
 
 # a command is the function that has its module's name
-for module in (demo, check, report, fit, predict, rank, compare, diagnose, simulate, reproduce):
+MODULES = (
+    demo,
+    check,
+    report,
+    audit,
+    fit,
+    predict,
+    rank,
+    compare,
+    diagnose,
+    simulate,
+    reproduce,
+)
+for module in MODULES:
     name = module.__name__.rpartition(".")[2]
     app.command(name, epilog=getattr(module, "EXAMPLE", None))(getattr(module, name))

@@ -27,6 +27,7 @@ def fit(
         rows = common.table(table)
         model = options.fitted(rows, common, step, method, learner=learner)
         share = float(model.predict(rows)["positive"].mean())
+        audit = options.audit_findings(model, rows)
         step("writing", 0.0)
         model.save(path)
     labelled = int(rows.s.sum())
@@ -39,12 +40,12 @@ def fit(
                 "rows": len(rows),
                 "labelled": labelled,
                 "positive": share,
-                "findings": [finding.to_dict() for finding in model.findings_],
+                "findings": [finding.to_dict() for finding in (*audit, *model.findings_)],
             }
         )
         return
     say("fine", f"{method} fitted to {len(rows):,} rows, {labelled:,} labelled.")
     say("fine", f"Estimated share of positives: {share:.1%}; {rows.s.mean():.1%} are labelled.")
-    for finding in model.classifier_.findings_:
+    for finding in (*audit, *model.classifier_.findings_):
         say(finding.level, finding.text)
     say("fine", f"Saved as {path}.")

@@ -116,6 +116,7 @@ def _of_csv(flag: str, text: str) -> Any:
 
 
 Text = str | None
+AUDIT = "Rows that were looked at"
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,28 @@ class Common:
     ] = None
     audited: Annotated[
         Text, _column("--audited", "Column with classes found out: 1, 0 or empty.")
+    ] = None
+    audit: Annotated[
+        Text,
+        typer.Option(
+            "--audit", help="Files of an audit: id, chance, class.", rich_help_panel=AUDIT
+        ),
+    ] = None
+    audit_kind: Annotated[
+        str,
+        typer.Option(
+            "--audit-kind",
+            help="How its rows were chosen: drawn, features (or scores), convenience.",
+            rich_help_panel=AUDIT,
+        ),
+    ] = "drawn"
+    reviewer_error: Annotated[
+        Text,
+        typer.Option(
+            "--reviewer-error",
+            help="Probability of a wrong class, or of a false 1 and a false 0: 0.02,0.1.",
+            rich_help_panel=AUDIT,
+        ),
     ] = None
     weight: Annotated[
         Text, _column("--weight", "Column with the number of times a row counts.")
@@ -214,7 +237,21 @@ class Common:
         roles = self.roles()
         table = Table.from_frame(self.frame(path, roles), roles)
         table.check_enough()
-        return table
+        return table if self.audit is None else self._audited(table)
+
+    def _audited(self, table: Any) -> Any:
+        """The table with the audit that was given."""
+        from doublelogit.audit import as_audit, joined
+
+        given = names(self.reviewer_error)
+        try:
+            wrong = [float(number) for number in given or ("0",)]
+        except ValueError:
+            raise typer.BadParameter(
+                f"--reviewer-error is one probability or two; got {self.reviewer_error!r}."
+            ) from None
+        error = wrong[0] if len(wrong) == 1 else tuple(wrong)
+        return joined(table, as_audit(names(self.audit), self.audit_kind, error))
 
     def check(self, needs_label: bool) -> None:
         """What can be said of the options before anything is imported."""
@@ -308,6 +345,14 @@ def _check_out(given: dict[str, Any]) -> None:
     if given.get("out") is not None:
         read = [given[name] for name in ("table", "model") if given.get(name) is not None]
         check_apart([given["out"]], read)
+
+
+def audit_findings(model: Any, rows: Any) -> list[Any]:
+    """What the audit of a table says of it and of a model; nothing where there is none."""
+    from doublelogit.audit import estimate
+    from doublelogit.audit.conclusions import conclusions
+
+    return [] if rows.audit is None else conclusions(estimate(model, rows, rows.audit))
 
 
 def asked() -> str:

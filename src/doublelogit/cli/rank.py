@@ -37,7 +37,7 @@ def rank(
 ) -> None:
     """List the unlabelled rows likeliest to be positive, with the features that speak for each."""
     _check(common, model, budget, check_cost, miss_cost)
-    from doublelogit.cli.terminal import print_json, progress, recorded
+    from doublelogit.cli.terminal import print_json, progress, recorded, say
     from doublelogit.tables.write import write_table
 
     with progress(common.json, ("fitting", "ranking")) as step:
@@ -49,13 +49,26 @@ def rank(
             )
         if out is not None:
             write_table(found, out)
+        audit = [] if common.audit is None else _audited(fitted, rows, found)
     sentence = found.attrs["sentence"]
     if common.json:
         lines = found.assign(reasons=found["reasons"].str.split("; ")).to_dict("records")
-        print_json({"sentence": sentence, "issues": issues, "list": lines, "out": out and str(out)})
+        texts = [finding.to_dict() for finding in audit]
+        written = out and str(out)
+        print_json(
+            {
+                "sentence": sentence,
+                "audit": texts,
+                "issues": issues,
+                "list": lines,
+                "out": written,
+            }
+        )
     else:
         said = [finding.text for finding in fitted.classifier_.findings_ if model is None]
         _show(found, sentence, [*said, *issues], out)
+        for finding in audit:
+            say(finding.level, finding.text)
 
 
 def _check(
@@ -69,6 +82,8 @@ def _check(
         common.check(needs_label=True)
     elif common.known():
         raise typer.BadParameter("what is known from elsewhere belongs to a fit; --model has one.")
+    elif common.audit is not None:
+        raise typer.BadParameter("--audit is for a model fitted to the table; leave out --model.")
     if (budget is not None or miss_cost is not None) and not check_cost:
         raise typer.BadParameter("--budget and --miss-cost need --check-cost above 0.")
     if miss_cost == 0:
@@ -87,6 +102,18 @@ def _fitted(
     rows = common.table(path)
     method, learner = asked
     return options.fitted(rows, common, step, method, learner=learner), rows
+
+
+def _audited(model: Any, rows: Any, found: Any) -> list[Any]:
+    """What an audit says of the model, and of the precision of this list."""
+    from doublelogit.audit import estimate
+    from doublelogit.audit.conclusions import conclusions
+    from doublelogit.findings.audit import listed
+
+    answer, h = estimate(model, rows, rows.audit), found["probability"].to_numpy()
+    if not rows.audit.in_likelihood or len(h) == 0:
+        return conclusions(answer)
+    return [*conclusions(answer), listed(len(h), float(h.sum()), answer.calibration.mean(h))]
 
 
 def _show(found: Any, sentence: str, said: list[str], out: Path | None) -> None:

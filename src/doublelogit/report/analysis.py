@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from doublelogit._types import Floats
+from doublelogit.audit import AuditEstimate, estimate
 from doublelogit.fit import Orientation
 from doublelogit.inference import Inference, ScarTest, scar_test
 from doublelogit.report.answers import (
@@ -96,6 +97,14 @@ class Analysis:
     def false_labels(self) -> dict[float, Answer]:
         """The prevalence if some of the labels were wrong."""
         return with_false_labels(self.bound, self.main.value, self.progress)
+
+    @cached_property
+    def audit(self) -> AuditEstimate | None:
+        """What the audit of the table says; None where there is none."""
+        if self.table.audit is None:
+            return None
+        self.progress("intervals", 0.5)
+        return estimate(self.model, self.table, self.table.audit, by=self.table.roles.by)
 
     @cached_property
     def probabilities(self) -> Probabilities:

@@ -19,6 +19,7 @@ BIASED = "labelling may depend on the features"
 AT_RANDOM = "labelling at random (SCAR)"
 ALL_NEGATIVE = "every unlabelled row negative"
 SWAPPED = "class and labelling swapped"
+AUDITED = "the audit alone, whatever the model"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
+from doublelogit.audit import estimate
+from doublelogit.audit.conclusions import conclusions, suspicions
 from doublelogit.findings import Finding
+from doublelogit.findings import audit as audit_findings
 from doublelogit.findings import methods as findings
 from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
@@ -20,6 +23,7 @@ from doublelogit.report.analysis import scar_verdict
 from doublelogit.table_model import (
     encode_columns,
     fit_rows,
+    fit_table,
     list_score,
     make_classifier,
     quietly,
@@ -94,7 +98,20 @@ def compare_methods(
             _classifier(method, table, encoding, known or {}), X, table, folds
         )
         progress("fitting", (i + 1) / len(COMPARED))
-    return _concluded([_line(name, tried, table) for name in tried], test)
+    found = _concluded([_line(name, tried, table) for name in tried], test)
+    return found if table.audit is None else _beside_audit(found, table)
+
+
+def _beside_audit(found: Comparison, table: Table) -> Comparison:
+    """The comparison with what an audit says of the methods."""
+    model = quietly(fit_table, table, METHODS[DEFAULT_METHOD])
+    answer = estimate(model, table, table.audit)
+    more = [*suspicions(answer)] if answer.prevalence is not None else conclusions(answer)
+    if answer.prevalence is not None:
+        low, high = answer.prevalence.low, answer.prevalence.high
+        off = [line.method for line in found.lines if not low <= line.prevalence <= high]
+        more.append(audit_findings.outside(off, answer.prevalence))
+    return replace(found, findings=[*found.findings, *more])
 
 
 @dataclass(frozen=True)

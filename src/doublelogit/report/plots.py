@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.report.answers import ALL_NEGATIVE, AT_RANDOM, AUDITED, BIASED, SWAPPED
 from doublelogit.thresholds import FITS_UNITS
 
 INK, MUTED, GRID, BLUE, ORANGE, GREEN = (f"#0{i}0{i}0{i}" for i in range(1, 7))
@@ -110,14 +111,20 @@ def _percents(axis: Any) -> None:
     axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
 
 
-ASSUMPTIONS = ("all unlabelled negative", "labelling at random", "biased labelling", "swapped")
+# Assumptions as a picture calls them, and their colours.
+ASSUMPTIONS = {
+    ALL_NEGATIVE: ("all unlabelled negative", MUTED),
+    AT_RANDOM: ("labelling at random", ORANGE),
+    BIASED: ("biased labelling", BLUE),
+    SWAPPED: ("swapped", MUTED),
+    AUDITED: ("audit alone", INK),
+}
 
 
 def _prevalence(ax: Any, summary: dict[str, Any]) -> bool:
     lines = summary["prevalence"]["by_assumption"]
-    _intervals(
-        ax, lines, list(ASSUMPTIONS[: len(lines)]), [MUTED, ORANGE, BLUE, MUTED][: len(lines)]
-    )
+    names, colours = zip(*(ASSUMPTIONS[line["assumption"]] for line in lines), strict=True)
+    _intervals(ax, lines, list(names), list(colours))
     _truth(ax, summary)
     _percents(ax.xaxis)
     ax.set_xlabel("share of positives")

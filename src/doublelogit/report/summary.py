@@ -13,6 +13,7 @@ from doublelogit.findings.fit import orientation_sentence
 from doublelogit.metrics import label_calibration
 from doublelogit.report import verdict as words
 from doublelogit.report.analysis import Analysis
+from doublelogit.report.audited import audit_answer, audit_numbers
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
 from doublelogit.table_rows import rows_of
 from doublelogit.tables.columns import Category, ColumnEncoding, Ignored, Number
@@ -81,6 +82,7 @@ def summarise(
         "list_lengths": list_lengths(analysis.probabilities.hidden[table.s == 0]),
         "list_examples": examples(analysis.probabilities.hidden[table.s == 0]),
         "profile": _profile(analysis),
+        "audit": audit_numbers(analysis),
         "truth": truth,
         "versions": _versions(),
     }
@@ -178,8 +180,7 @@ def _orientation(analysis: Analysis) -> dict[str, Any]:
 
 def _prevalence(analysis: Analysis) -> dict[str, Any]:
     answers = [analysis.naive, analysis.scar, analysis.main]
-    if analysis.swapped is not None:
-        answers.append(analysis.swapped)
+    answers += [a for a in (analysis.swapped, audit_answer(analysis)) if a is not None]
     groups = [
         {
             "group": group,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit import findings
+from doublelogit.audit.conclusions import conclusions, suspicions
 from doublelogit.findings import Finding
 from doublelogit.findings import answer as answers
 from doublelogit.findings import fit as fits
@@ -27,6 +28,7 @@ def verdict(analysis: Analysis, calibration_gap: float) -> list[Finding]:
     fit = [found for found in analysis.model.classifier.findings_ if found.topic != "orientation"]
     return [
         *doubts(analysis.table, analysis.model.encoding),
+        *([] if analysis.audit is None else conclusions(analysis.audit)),
         _prevalence(analysis),
         fits.orientation(analysis.orientation),
         _bias(analysis),
@@ -50,6 +52,7 @@ def checks(analysis: Analysis) -> dict[str, list[Finding]]:
         "Labels": _labels(analysis),
         "Labelling at random": [_bias(analysis)],
         "Identifiability": [determined, orientation, _prevalence(analysis)],
+        **({} if analysis.audit is None else {"Audit": conclusions(analysis.audit)}),
     }
 
 
@@ -111,6 +114,17 @@ def assumptions(analysis: Analysis) -> list[str]:
         f"Labelling may depend on {'all features' if named is None else columns(named)}.",
         *_given(analysis),
         "Rows are independent of each other.",
+        *_of_audits(analysis),
+    ]
+
+
+def _of_audits(analysis: Analysis) -> list[str]:
+    if analysis.table.audited is None:
+        return []
+    return [
+        "Audited rows are missing at random: which rows were looked at depends on features, labels "
+        "and chance alone, not on the class itself. The audit's own number needs no more than "
+        "the chances."
     ]
 
 
@@ -131,12 +145,23 @@ def _whose(analysis: Analysis) -> str:
 
 def recommendation(analysis: Analysis) -> str:
     """What to do next."""
-    table = analysis.table
+    table, audit = analysis.table, analysis.audit
     leaking = [found.numbers["column"] for found in leaks(table, analysis.model.encoding)]
     if leaking:
         return (
             f"Leave out {', '.join(map(repr, leaking))} (`ignore`) and look again: while the label "
             "is among the features, nothing else on this page means much."
+        )
+    if audit is not None and suspicions(audit):
+        return (
+            "Settle how the rows of the audit were chosen. Draw new ones by doublelogit audit if "
+            "they were not drawn at random."
+        )
+    if audit is not None and audit.prevalence is not None and not audit.agrees:
+        return (
+            "Use the audit's number for the share of positives. For a list, find out why the model "
+            "is off: name the columns that labelling depends on (`propensity_features`), try "
+            "another `method`, or look at more rows (doublelogit audit)."
         )
     audited = table.audited is not None and bool(np.isfinite(table.audited).any())
     if not analysis.clear:

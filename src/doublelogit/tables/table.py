@@ -36,6 +36,7 @@ class Table:
     group: Any
     roles: Roles
     notes: tuple[str, ...]
+    audit: Any = None  # the audit that audited classes come from, if not from a column
     _encoded: dict[int, tuple[TableEncoding, Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
