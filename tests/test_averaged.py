@@ -293,6 +293,35 @@ def test_it_says_why_the_prevalence_is_open():
         AveragedClassifier(propensity_features=[]).fit(X, s)
 
 
+class TestKnowledge:
+    def test_a_known_prevalence_is_met_and_told_apart_by(self):
+        X, _, s = weak(1500, 6, slope=0.8, seed=2, c=0.4)
+        told = AveragedClassifier(prevalence=(0.45, 0.02)).fit(X, s)
+        low, high = told.prevalence_interval()
+        assert 0.36 < low < 0.45 < high < 0.52
+        assert told.orientation_.rule == "prevalence"
+        exact = AveragedClassifier(prevalence=0.45).fit(X, s)
+        assert exact.prevalence_ == pytest.approx(0.45, abs=0.01)
+        assert np.ptp(exact.prevalence_interval()) < 0.05
+
+    def test_a_known_label_frequency_says_the_same_of_the_prevalence(self):
+        X, _, s = weak(1500, 6, slope=0.8, seed=2, c=0.4)
+        told = AveragedClassifier(label_frequency=(0.4, 0.02)).fit(X, s)
+        assert told.label_frequency_ == pytest.approx(0.4, abs=0.03)
+        assert told.prevalence_ == pytest.approx(s.mean() / 0.4, rel=0.1)
+
+    def test_vague_knowledge_changes_next_to_nothing(self):
+        X, _, s = weak(800, 4, slope=1.0, seed=3, c=0.5)
+        scar = {"propensity_features": []}
+        plain = AveragedClassifier(**scar).fit(X, s)
+        vague = AveragedClassifier(**scar, prevalence=(0.5, 5.0)).fit(X, s)
+        assert vague.prevalence_interval() == pytest.approx(plain.prevalence_interval(), abs=0.01)
+
+    def test_impossible_knowledge_is_refused(self, sample):
+        with pytest.raises(ValueError, match="must not be below what the labelled rows prove"):
+            AveragedClassifier(prevalence=0.01).fit(sample.X, sample.s)
+
+
 class TestPrior:
     def test_its_numbers_are_those_of_the_learn_half(self):
         found = learn(learn_table())

@@ -12,12 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from doublelogit._types import Floats
 from doublelogit.estimators.base import FEATURES, AbstractPUClassifier
 from doublelogit.estimators.out_of_core import over_blocks
+from doublelogit.estimators.validation import KNOWN, beliefs
 from doublelogit.findings import Finding
 from doublelogit.findings import fit as findings
 from doublelogit.fit import PUFit
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.methods import Problem, averaged
 from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.rows import Rows, weighted_mean
 from doublelogit.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
 
 
@@ -41,6 +43,9 @@ class AveragedClassifier(AbstractPUClassifier):
         Features of the outcome that bend others, such as the columns of a spline. Because a class
         may have them and be straight, they do not count as named features where class and
         labelling are told apart. They are no features of the propensity unless named there.
+    prevalence, label_frequency : float or (mean, sd), default=None
+        What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
+        its standard deviation. One of them at most; it weighs the models beside the prior.
     pos_label : object, default=None
         The value of y that means labelled. Not needed for 0/1, -1/1 and booleans.
 
@@ -90,6 +95,8 @@ class AveragedClassifier(AbstractPUClassifier):
         "outcome_features": FEATURES,
         "propensity_features": FEATURES,
         "smooth_features": FEATURES,
+        "prevalence": KNOWN,
+        "label_frequency": KNOWN,
         "pos_label": "no_validation",
     }
 
@@ -101,11 +108,15 @@ class AveragedClassifier(AbstractPUClassifier):
         outcome_features: Sequence[Any] | None = None,
         propensity_features: Sequence[Any] | None = None,
         smooth_features: Sequence[Any] | None = None,
+        prevalence: float | tuple[float, float] | None = None,
+        label_frequency: float | tuple[float, float] | None = None,
         pos_label: Any = None,
     ) -> None:
         self.outcome_features = outcome_features
         self.propensity_features = propensity_features
         self.smooth_features = smooth_features
+        self.prevalence = prevalence
+        self.label_frequency = label_frequency
         self.pos_label = pos_label
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Any:
@@ -202,6 +213,10 @@ class AveragedClassifier(AbstractPUClassifier):
             columns["kappa"] = model.kappa
         rows = list(zip(*columns.values(), strict=True))
         return np.array(rows, [(name, float) for name in columns])
+
+    def _problem(self, rows: Rows) -> Problem:
+        known = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
+        return replace(super()._problem(rows), beliefs=known)
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         size = problem.outcome.size + problem.propensity.size

@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
-from doublelogit.estimators.validation import beliefs
+from doublelogit.estimators.validation import KNOWN, beliefs
 from doublelogit.fit import PUFit
 from doublelogit.fitted import SoftmaxPair
 from doublelogit.methods import Problem, SoftmaxProblem, detm
 from doublelogit.rows import Rows, weighted_mean
-
-KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 
 
 class DETMClassifier(AbstractPUClassifier):

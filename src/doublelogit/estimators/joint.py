@@ -10,13 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
-from doublelogit.estimators.validation import beliefs
+from doublelogit.estimators.validation import KNOWN, beliefs
 from doublelogit.fit import PUFit
 from doublelogit.link import LINKS
 from doublelogit.methods import Problem, joint
 from doublelogit.rows import Rows, weighted_mean
-
-KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 
 
 class JointClassifier(AbstractPUClassifier):

@@ -3,11 +3,13 @@
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
@@ -275,6 +277,10 @@ def listed(values: Any, most: int = 8) -> str:
 
 
 EXACT = 1e-5  # a number without uncertainty is taken to be known to this
+
+
+# What may be said of a share that is known from elsewhere.
+KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 
 
 def beliefs(

@@ -6,7 +6,7 @@ rarer at their means than overall, and v larger. The mass of a cell is
 
     evidence^zeta * prior(pi) * prior(c) * |d(pi, c) / d(b_0, tau)| * (change of tau in the cell)
 
-with tau = sigma(g_0), c uniform, pi = mean y(x) at the mode of its middle, and
+with tau = sigma(g_0), c uniform unless it is known, pi = mean y(x) at the mode of its middle, and
 
     |d(pi, c) / d(b_0, tau)| = mean y(1-y) * mean ye(1-e) / (pi tau (1-tau)).
 
@@ -25,7 +25,7 @@ from doublelogit._types import Floats, Matrix
 from doublelogit.design import predictor
 from doublelogit.methods.orientation import swapped_theta
 from doublelogit.methods.posterior import Mode, SlicedPosterior
-from doublelogit.methods.prior import coarsening, log_prevalence
+from doublelogit.methods.prior import coarsening, log_known, log_prevalence
 from doublelogit.methods.problem import Problem, full
 
 CELLS = 6  # of v up to 1, to begin with
@@ -274,7 +274,8 @@ class Exploration:
             pi * tau * (1 - tau)
         )
         height = np.array([_height(mode) if mode.reached else -np.inf for mode in modes])
-        log_mass = height + log_prevalence(pi) + jacobian + log_measure
+        known = log_prevalence(pi) + log_known(problem.beliefs, pi, sums.labelled / pi)
+        log_mass = height + known + jacobian + log_measure
         strengths = zip(sums.a_squared - sums.a**2, sums.b_squared - sums.b**2, strict=True)
         return [Piece(*piece) for piece in zip(modes, log_mass.tolist(), strengths, strict=True)]
 
@@ -331,9 +332,10 @@ def _start(posterior: SlicedPosterior, known: Floats) -> Floats:
 
 
 class Sums(NamedTuple):
-    """Means over the rows of y(x), y(1-y), ye(1-e), and of both predictors and their squares."""
+    """Means over the rows of y, ye, y(1-y), ye(1-e), and of both predictors and their squares."""
 
     y: Floats
+    labelled: Floats
     y_free: Floats
     e_free: Floats
     a: Floats
@@ -354,5 +356,5 @@ def _sums_at(problem: Problem, thetas: list[Floats]) -> Sums:
 def _sums(beta: Floats, gamma: Floats, X: Matrix, weight: Floats) -> Sums:
     a, b = predictor(X, beta), predictor(X, gamma)
     y, e = expit(a), expit(b)
-    each = (y, y * expit(-a), y * e * expit(-b), a, a**2, b, b**2)
+    each = (y, y * e, y * expit(-a), y * e * expit(-b), a, a**2, b, b**2)
     return Sums(*(weight @ column for column in each))

@@ -25,6 +25,7 @@ from scipy.stats import norm
 
 from doublelogit._types import Floats
 from doublelogit.design import Terms
+from doublelogit.methods.belief import Belief
 from doublelogit.methods.following import FollowingObjective
 from doublelogit.methods.posterior import (
     INTERCEPT,
@@ -40,6 +41,7 @@ PREVALENCE = (1.94, 3.47)
 UNLIKE = 0.5  # share of the prior of the prevalence that is uniform
 NODES = (2.25, 0.75, -0.75, -2.25)  # of log kappa, in SPREADs
 COARSE = 3000.0
+FIRM = 0.005  # deviation of a share that is known for certain: cells are no finer
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,13 @@ def log_prevalence(pi: Floats) -> Floats:
     a, b = PREVALENCE
     learned = np.exp(xlogy(a - 1, pi) + xlog1py(b - 1, -pi) - betaln(a, b))
     return np.asarray(np.log(UNLIKE + (1 - UNLIKE) * learned))
+
+
+def log_known(beliefs: tuple[Belief, ...], pi: Floats, c: Floats) -> Floats:
+    """Logarithm of what is believed of the prevalence and the label frequency from elsewhere."""
+    about = {"prevalence": pi, "label frequency": c}
+    off = [(about[belief.about] - belief.mean) / max(belief.sd, FIRM) for belief in beliefs]
+    return np.asarray(-0.5 * np.sum(np.square(off), axis=0)) if off else np.zeros(len(pi))
 
 
 def mechanisms(problem: Problem) -> tuple[Mechanism, ...]:
@@ -109,10 +118,11 @@ def posterior_under(problem: Problem, mechanism: Mechanism) -> SlicedPosterior:
     )
     if not mechanism.follows:
         coordinates = standardising(problem)
-        return SlicedPosterior(problem, problem.likelihood, coordinates, coordinates, priors)
+        likelihood = replace(problem, beliefs=()).likelihood  # these are weighed with the prior
+        return SlicedPosterior(problem, likelihood, coordinates, coordinates, priors)
     k, response = mechanism.follows, problem.response
-    likelihood = FollowingObjective(problem.rows, problem.outcome, k, problem.n, response)
-    return SlicedPosterior(problem, likelihood, *following(problem, k), priors)
+    tied = FollowingObjective(problem.rows, problem.outcome, k, problem.n, response)
+    return SlicedPosterior(problem, tied, *following(problem, k), priors)
 
 
 def _prior(problem: Problem, mechanism: Mechanism, kappa: float, weight: float) -> Prior:
