@@ -6,7 +6,8 @@ for every sample size; the penalty ``l2/2 |w|^2``, intercepts free, is on the *s
 losses (l2 = 1/C of scikit-learn), hence also divided by n.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple, Protocol
 
@@ -23,6 +24,10 @@ from doublelogit.likelihood import (
 from doublelogit.link import PLAIN, Link, Response, linked_logistic, linked_logistic_slope
 from doublelogit.rows import Rows
 from doublelogit.solvers import ValueGrad, ValueGradHess
+
+# Rows from which a Hessian is nearly right: its noise is about the root of coefficients over rows.
+ROWS_PER_COEFFICIENT = 25
+FEWEST_ROWS = 2000
 
 
 def ridge(terms: Terms, l2: float, n: float) -> Floats:
@@ -256,6 +261,22 @@ class DoubleLogisticObjective:
         sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight)
         first = penalised(self, theta, sums.value, sums.grad)
         return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
+
+    def rough(self) -> Callable[[Floats], Floats] | None:
+        """Hessians from some of the rows, where those are enough to be nearly right."""
+        size = len(self.unit)
+        some = self.rows.thinned(max(FEWEST_ROWS, ROWS_PER_COEFFICIENT * size))
+        if some is None:
+            return None
+        n = float(some.sum_columns(np.sum, some.weight))
+        part = replace(self, rows=some, n=n)
+
+        def hessian(theta: Floats) -> Floats:
+            return DoubleLogisticObjective.value_grad_hess(part, theta).hess + added
+
+        # the penalty is on the sum of all losses
+        added = np.diag(self.ridge - part.ridge)
+        return hessian
 
 
 class PairGradient(NamedTuple):

@@ -11,6 +11,7 @@ Methods reach it by these verbs and so run unchanged on every engine:
     scatter      make a column of the caller's values
     restrict     keep the rows that have weight        for many passes over few rows
     centred      move the origin of the features
+    thinned      some of the rows, for a first look
 
 Columns live on the engine, cut like the rows; only statistics travel.
 """
@@ -94,6 +95,9 @@ class Rows(Protocol):
 
     def centred(self, centre: Floats) -> "Rows | None":
         """The rows with ``centre`` subtracted from their features, where that can be done."""
+
+    def thinned(self, most: int) -> "Rows | None":
+        """Evenly spread rows, about ``most``; None where they are hardly fewer, or not at hand."""
 
 
 def plus(left: T, right: T) -> T:

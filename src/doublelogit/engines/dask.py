@@ -83,6 +83,9 @@ class DaskRows:
         moved = _persist([work(part, centre) for part in self.parts], self.client)
         return replace(self, parts=moved)
 
+    def thinned(self, most: int) -> None:
+        """Rows that are elsewhere are met by a pass over all of them."""
+
     def _tasks(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:
         work = _delayed(partial(_do, verb, fn))
         return [work(part, *cut) for part, *cut in zip(self.parts, *columns, strict=True)]

@@ -25,6 +25,7 @@ BLOCK_BYTES = 2**23
 # Columns of a block of so many rows are taken from the heap; longer ones would be mapped and zeroed
 # by the system every time, which costs more than what is computed in them.
 MOST_ROWS = 2**13
+LEAST_THINNING = 3  # of rows, below which a part costs nearly as much as the whole
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,14 @@ class MemoryRows:
         if sparse.issparse(self.X):
             return None
         return replace(self, X=self.X - centre)
+
+    def thinned(self, most: int) -> "MemoryRows | None":
+        """Every so many-th row, as a view where X is dense; None if that is hardly fewer."""
+        step = len(self.s) // most
+        if step < LEAST_THINNING:
+            return None
+        columns = (self.s[::step], self.known[::step], self.weight[::step])
+        return MemoryRows(self.X[::step], *columns, self.block_rows)
 
     def _map(self, fn: Callable[..., T], columns: tuple[Column, ...]) -> Iterator[T]:
         return (fn(self._features(b), *(c[b] for c in columns)) for b in self._blocks)

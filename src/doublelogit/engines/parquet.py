@@ -167,6 +167,9 @@ class ParquetRows:
         """The rows with another origin, subtracted whenever a block is read."""
         return replace(self, blocks=replace(self.blocks, centre=centre))
 
+    def thinned(self, most: int) -> None:
+        """Rows that are elsewhere are met by a pass over all of them."""
+
     def _map(self, fn: Callable[..., T], columns: tuple[Column, ...]) -> Iterator[T]:
         return (fn(X, *_cut(columns, b)) for b, X in self.blocks)
 

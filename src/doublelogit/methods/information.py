@@ -9,9 +9,14 @@ from doublelogit.solvers.solution import unit_scale
 SMALLEST = 1e-10  # eigenvalue of the scaled information below which a direction is all noise
 
 
-def inverse_information(problem: Problem, theta: Floats) -> Floats:
-    """Inverse of the observed information; directions without information have a large variance."""
-    return inverted(problem.n * problem.likelihood.value_grad_hess(theta).hess)
+def inverse_information(problem: Problem, theta: Floats, hess: Floats | None = None) -> Floats:
+    """Inverse of the observed information; directions without information have a large variance.
+
+    ``hess`` of the likelihood at theta, if a solver has left it, saves a pass.
+    """
+    if hess is None:
+        hess = problem.likelihood.value_grad_hess(theta).hess
+    return inverted(problem.n * hess)
 
 
 def inverted(information: Floats) -> Floats:

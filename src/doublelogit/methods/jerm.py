@@ -37,7 +37,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 
 from doublelogit._types import Floats, Ints
 from doublelogit.design import predictor, sandwich
@@ -116,6 +115,8 @@ def spies(problem: Problem) -> Spies:
     unknown = np.flatnonzero((rows.s == 0) & np.isnan(rows.known) & (rows.weight > 0))
     if len(unknown) == 0 or X.shape[1] == 0:  # without features all rows are equally near
         return Spies(unknown, rows.weight[unknown])
+    from sklearn.neighbors import NearestNeighbors  # takes long, and no other method wants it
+
     neighbours = NearestNeighbors(n_neighbors=1).fit(X[unknown])
     nearest = neighbours.kneighbors(X[labelled], return_distance=False)[:, 0]
     return Spies(unknown[nearest], rows.weight[labelled])

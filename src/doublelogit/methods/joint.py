@@ -13,20 +13,24 @@ picks one of the two, so it is enough to order them after the fit (see orientati
 """
 
 from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.design import sandwich
 from doublelogit.fit import PUFit
 from doublelogit.methods.em import em
+from doublelogit.methods.em_steps import em_steps
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.orientation import orient
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import start
 from doublelogit.solvers import (
     Factor,
+    FirstOrder,
     Solution,
+    ValueGrad,
     largest,
     lbfgs,
     settled,
@@ -36,6 +40,11 @@ from doublelogit.solvers import (
 
 EM_ROUNDS = 50  # after these, JOINT was never worse than EM run to its end (make optima)
 FEWER_ROUNDS = 10  # of fits without a Hessian, each of which makes hundreds of passes
+# A climb ends in an optimum that is known already if the curvature there explains the gradient
+# here: the step it proposes leads there, but for this share of the way.
+EXPLAINED = 0.1
+# Or if it has come so near in value, as a share of a whole climb, and the straight way leads down.
+NEARLY = 0.01
 
 
 def joint(
@@ -53,40 +62,120 @@ def joint(
 ) -> PUFit:
     """Maximise Q_n from several starts (a named or given one first) and order the pair."""
     rng = np.random.default_rng(0) if rng is None else rng
+    known: list[Optimum] = []
 
     def solve(theta: Floats) -> Solution:
         if solver == "mm":
             return mm(problem, theta, mm_steps, stopping, tol, max_iter)
-        method = trust_region if len(theta) <= 2 * DENSE_LIMIT else lbfgs
-        return method(problem.likelihood, theta, tol=tol, max_iter=max_iter)
+        if len(theta) > 2 * DENSE_LIMIT:
+            return lbfgs(problem.likelihood, theta, tol=tol, max_iter=max_iter)
+        return climb(problem, theta, known, tol=tol, max_iter=max_iter)
 
-    best = min(map(solve, starts(problem, init, n_starts, rng)), key=_rank)
+    tried = map(solve, starts(problem, init, n_starts, rng, known))
+    best = min(tried, key=_rank)
     best, rival, decided = orient(problem, best, solve, orientation)
     pair = problem.fitted(best.theta, None if np.isinf(decided.gap) else rival)
     return PUFit(pair, best.n_iter, best.converged, best.trace, decided)
 
 
+class Optimum(NamedTuple):
+    """A solution, and the curvature there, factorised."""
+
+    solution: Solution
+    factor: Factor
+
+    def explains(self, likelihood: FirstOrder, theta: Floats, here: ValueGrad) -> bool:
+        """Whether a climb would end here from where it is."""
+        if here.value < self.solution.value:
+            return False
+        away = (theta - self.solution.theta) * likelihood.scale
+        left = away - self.factor.solve(here.grad) * likelihood.scale
+        if np.linalg.norm(left) <= EXPLAINED * np.linalg.norm(away):
+            return True
+        climbed = self.solution.trace[0] - self.solution.value
+        near = here.value - self.solution.value <= NEARLY * climbed
+        return near and self._straight_down(likelihood, theta, here)
+
+    def _straight_down(self, likelihood: FirstOrder, theta: Floats, here: ValueGrad) -> bool:
+        """Whether the straight way here leads down all along, as far as a few points tell."""
+        way, last = self.solution.theta - theta, here
+        if float(here.grad @ way) >= 0:
+            return False
+        for share in (0.25, 0.5, 0.75):
+            value, grad = likelihood.value_grad(theta + share * way)
+            if value >= last.value or float(grad @ way) >= 0:
+                return False
+            last = ValueGrad(value, grad)
+        return True
+
+
+def climb(
+    problem: Problem, theta: Floats, known: list[Optimum], *, tol: float, max_iter: int
+) -> Solution:
+    """The optimum that a start leads to: one of those known, or a new one, which is known then."""
+    found: Optimum | None = None
+
+    def abandon(theta: Floats, here: ValueGrad) -> bool:
+        nonlocal found
+        found = recognised(problem, known, theta, here)
+        return found is not None
+
+    solution = trust_region(
+        problem.likelihood,
+        theta,
+        tol=tol,
+        max_iter=max_iter,
+        rough=problem.likelihood.rough(),
+        abandon=abandon,
+    )
+    if found is not None:
+        return found.solution
+    if solution.converged and solution.last is not None:
+        known.append(Optimum(solution, Factor.from_matrix(solution.last.hess)))
+    return solution
+
+
+def recognised(
+    problem: Problem, known: list[Optimum], theta: Floats, here: ValueGrad
+) -> Optimum | None:
+    """The known optimum that a climb is about to end in, if there is one."""
+    fits = (optimum for optimum in known if optimum.explains(problem.likelihood, theta, here))
+    return next(fits, None)
+
+
 def starts(
-    problem: Problem, init: str | Floats, n: int, rng: np.random.Generator
+    problem: Problem,
+    init: str | Floats,
+    n: int,
+    rng: np.random.Generator,
+    known: list[Optimum] | None = None,
 ) -> Iterator[Floats]:
     """The first start, what EM makes of it in a few rounds, the other named one, then shakes.
 
     EM keeps to the basin that the first start lies in, where a Newton step may leave it; the
-    shakes change predictors by about one.
+    shakes change predictors by about one. Rounds end where they lead to a known optimum.
     """
     double, near = problem.double_logistic, problem.approximated
     first = start(double, init)
     yield near(first)
     if n > 1 and problem.false_label_rate == 0:  # EM takes labelled rows for positive
-        rounds = EM_ROUNDS if len(first) <= 2 * DENSE_LIMIT else FEWER_ROUNDS
-        fitted = em(double, init=first, tol=0, max_iter=rounds)
-        yield near(double.theta(fitted.model))
+        if len(first) <= 2 * DENSE_LIMIT:
+            same = known if known and double is problem else []
+            abandon = partial(_leads_to_known, problem, same) if same else None
+            yield near(em_steps(double, first, EM_ROUNDS, abandon))
+        else:
+            fitted = em(double, init=first, tol=0, max_iter=FEWER_ROUNDS)
+            yield near(double.theta(fitted.model))
     if n > 2:
         balanced = isinstance(init, str) and init == "balanced"
         yield near(start(double, "naive" if balanced else "balanced"))
     for _ in range(n - 3):
         noise = rng.standard_normal(len(first)) / problem.likelihood.scale
         yield near(first) + noise / np.sqrt(len(first))
+
+
+def _leads_to_known(problem: Problem, known: list[Optimum], theta: Floats, here: ValueGrad) -> bool:
+    return recognised(problem, known, theta, here) is not None
 
 
 def mm(
@@ -123,10 +212,8 @@ def mm(
 
 def _bound(problem: Problem, half: slice) -> Factor:
     """``X'WX/4`` and the penalty, factorised: the curvature of the minoriser."""
-    rows, likelihood = problem.rows, problem.likelihood
     terms = problem.outcome if half.start is None else problem.propensity
-    gram = rows.sum_rows(lambda X, weight: sandwich(terms.select(X), weight / 4), rows.weight)
-    return Factor.from_matrix(gram / problem.n + np.diag(likelihood.ridge[half]))
+    return Factor.from_matrix(problem.gram(terms) / 4 + np.diag(problem.likelihood.ridge[half]))
 
 
 def _rank(solution: Solution) -> float:

@@ -1,13 +1,14 @@
 """A model that can be fitted to soft targets again and again: what TM and EM alternate."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.design import Terms, predictor, sandwich
+from doublelogit.design import Terms, predictor
 from doublelogit.fitted import LinearPair, LinearSide, PluggedPair, Side
 from doublelogit.fitted.plugged import NumericSide
 from doublelogit.link import Link, link_name, to_logit
@@ -46,8 +47,9 @@ class LogisticModel:
     terms: Terms
     n: float
     l2: float
-    link: Link = None
-    units: Floats | None = None
+    link: Link
+    units: Floats
+    gram: Callable[[], Floats]  # mean of xx' over the rows
     tol: float = INNER_TOL
     max_iter: int | None = None
     worst: float = field(default=0.0, init=False)
@@ -57,11 +59,6 @@ class LogisticModel:
     def __post_init__(self) -> None:
         self.theta = np.zeros(self.terms.size)
 
-    @cached_property
-    def _metric(self) -> Floats:
-        """Mean of xx': how far a step of the coefficients moves the predictors."""
-        return self.rows.sum_rows(partial(_gram, self.terms), self.rows.weight) / self.n
-
     def _reach(self, rows: Rows, weight: Column, step: Floats) -> Reach:
         """How far a step moves the predictors of the rows that count in a fit.
 
@@ -69,7 +66,7 @@ class LogisticModel:
         are asked: one that has no weight in it must not hold the others back, however far away.
         """
         with np.errstate(over="ignore"):  # beyond all numbers is too far
-            reach = float(np.sqrt(max(float(step @ self._metric @ step), 0.0)))
+            reach = float(np.sqrt(max(float(step @ self.gram() @ step), 0.0)))
         if reach <= LONGEST:
             return Reach(reach, reach)
         moved = rows.sum_rows(partial(_moved, self.terms.embed(step)), weight)
@@ -87,9 +84,7 @@ class LogisticModel:
         """As fit, returning all that the solver says."""
         weight = self.rows.weight if weight is None else weight
         rows, (target, weight) = self.rows.restrict(weight, target, weight)
-        objective = LogisticObjective(
-            rows, self.terms, target, weight, self.n, self.l2, self.link, self.units
-        )
+        objective = self._objective(rows, target, weight)
         if self.terms.size > DENSE_LIMIT:
             # a first-order method does not reach INNER_TOL; this is as far as it is worth
             tol, max_iter = max(self.tol, 1e-8), self.max_iter or 1000
@@ -107,6 +102,17 @@ class LogisticModel:
         if not solution.converged:
             self.worst = max(self.worst, solution.grad_norm)
         return solution
+
+    def information(self, target: Column, weight: Column) -> Factor:
+        """Curvature of a fit at the coefficients as they are, factorised."""
+        return Factor.from_matrix(
+            self._objective(self.rows, target, weight).value_grad_hess(self.theta).hess
+        )
+
+    def _objective(self, rows: Rows, target: Column, weight: Column) -> LogisticObjective:
+        return LogisticObjective(
+            rows, self.terms, target, weight, self.n, self.l2, self.link, self.units
+        )
 
     def predictor(self) -> Column:
         return self.rows.map_rows(partial(_logit, self.link, self.coef))
@@ -142,7 +148,3 @@ def _moved(step: Floats, X: Matrix, weight: Floats) -> Floats:
     with np.errstate(over="ignore"):
         squares = predictor(X, step) ** 2
         return np.array([weight @ squares, weight @ np.minimum(squares, (2 * LONGEST) ** 2)])
-
-
-def _gram(terms: Terms, X: Matrix, weight: Floats) -> Floats:
-    return sandwich(terms.select(X), weight)

@@ -26,14 +26,14 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.design import predictor, sandwich
+from doublelogit.design import predictor
 from doublelogit.fit import Orientation
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.methods.information import inverse_information
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.problem import Combinations, Problem, full
 from doublelogit.rows import weighted_mean
-from doublelogit.solvers import Solution
+from doublelogit.solvers import Solution, ValueGradHess
 from doublelogit.thresholds import CLEAR_LOG_LIKELIHOOD, CLEAR_STANDARD_ERRORS
 
 SAME = 1e-3  # difference of predictors below which two solutions are one optimum
@@ -63,7 +63,9 @@ def orient(
         outcome, labelling = combined(problem.STRENGTHS, beta, gamma)
         in_order = variation(problem, outcome) >= variation(problem, labelling)
     dense = problem.outcome.size <= DENSE_LIMIT
-    gap = (1 if in_order else -1) * strength_gap(problem, best.theta) if dense else np.nan
+    gap = (
+        (1 if in_order else -1) * strength_gap(problem, best.theta, best.last) if dense else np.nan
+    )
     rival = best._replace(theta=swapped_theta(problem, best.theta))
     if not problem.swaps_exactly:  # its own penalty moves the rival a little, or away
         rival = solve(rival.theta)
@@ -155,11 +157,10 @@ def what_tells(problem: Problem) -> str:
     return "false labels" if problem.false_label_rate > 0 else "penalty"
 
 
-def strength_gap(problem: Problem, theta: Floats) -> float:
+def strength_gap(problem: Problem, theta: Floats, seen: ValueGradHess | None = None) -> float:
     """How much stronger the class is than the labelling, in standard errors."""
-    rows, terms = problem.rows, problem.label
-    total = rows.sum_rows(lambda X, weight: sandwich(terms.select(X), weight), rows.weight)
-    gram = total / problem.n
+    terms = problem.label
+    gram = problem.gram(terms)
     spread = gram - np.outer(gram[-1], gram[-1])  # zero where the intercept is
     # D = b'Sb - g'Sg as a quadratic form of theta, which is normal with covariance V about the
     # truth: mean and variance of such a form are known
@@ -173,7 +174,7 @@ def strength_gap(problem: Problem, theta: Floats) -> float:
         ]
     )
     with np.errstate(over="ignore", invalid="ignore"):  # a gap beyond all numbers is not known
-        noise = form @ inverse_information(problem, theta)
+        noise = form @ inverse_information(problem, theta, None if seen is None else seen.hess)
         difference = theta @ form @ theta - np.trace(noise)
         variance = 4 * theta @ noise @ form @ theta + 2 * np.trace(noise @ noise)
         return float(difference / np.sqrt(max(variance, np.finfo(float).tiny)))

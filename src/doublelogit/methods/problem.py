@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from doublelogit._types import Floats, Ints, Matrix
-from doublelogit.design import Terms, column_extremes, pull_back, squares_about
+from doublelogit.design import Terms, column_extremes, pull_back, sandwich, squares_about
 from doublelogit.fitted import FittedModel, LinearPair
 from doublelogit.link import DoubleResponse, Link, Response, link_name
 from doublelogit.methods.belief import Belief, InformedObjective
@@ -79,7 +79,20 @@ class Problem:
         return self._model(self.propensity, self.propensity_l2, **options)
 
     def _model(self, terms: Terms, l2: float, **options: Any) -> LogisticModel:
-        return LogisticModel(self.rows, terms, self.n, l2, self.link, self.units, **options)
+        given = (self.rows, terms, self.n, l2, self.link, self.units, partial(self.gram, terms))
+        return LogisticModel(*given, **options)
+
+    def gram(self, terms: Terms) -> Floats:
+        """Mean of xx' over the rows, of some terms; computed once for all models that have them."""
+        key = None if terms.columns is None else tuple(terms.columns)
+        if key not in self._grams:
+            total = self.rows.sum_rows(partial(_sandwich, terms), self.rows.weight)
+            self._grams[key] = total / self.n
+        return self._grams[key]
+
+    @cached_property
+    def _grams(self) -> dict[Any, Floats]:
+        return {}
 
     @cached_property
     def units(self) -> Floats:
@@ -159,10 +172,21 @@ class Problem:
         fn = partial(squares_about, centre=self.centre)
         return np.sqrt(self.rows.sum_rows(fn, self.rows.weight) / self.n)
 
+    def relabelled(self, s: Floats) -> "Problem":
+        """The problem with other labels of its rows; what is known of the features stays known."""
+        rows: Any = self.rows  # labels are drawn of rows in memory
+        other = replace(self, rows=replace(rows, s=s, known=np.where(s == 1, 1.0, np.nan)))
+        vars(other).update({"n": self.n, "units": self.units, "_grams": self._grams})
+        return other
+
     @cached_property
     def audited(self) -> bool:
         """Whether the class of some row is known other than by its label."""
         return bool(self.rows.sum_columns(_audited, self.rows.s, self.rows.known, self.rows.weight))
+
+
+def _sandwich(terms: Terms, X: Matrix, weight: Floats) -> Floats:
+    return sandwich(terms.select(X), weight)
 
 
 def _audited(s: Floats, known: Floats, weight: Floats) -> int:

@@ -12,7 +12,6 @@ from doublelogit.design import Terms, predictor
 from doublelogit.engines.memory import MemoryRows, memory_rows
 from doublelogit.fitted import LinearSide
 from doublelogit.methods import Problem
-from doublelogit.methods.models import LogisticModel
 
 FOLDS = 5
 
@@ -65,7 +64,7 @@ class Sample:
     def logistic(self, target: Floats) -> Floats:
         """Coefficients of a penalised logistic regression of a (soft) target on Z."""
         rows = memory_rows(self.Z, self.s)
-        model = LogisticModel(rows, Terms(self.Z.shape[1]), float(self.n), self.l2)
+        model = Problem(rows, self.l2).label_model()
         model.solve(target)
         return model.coef
 

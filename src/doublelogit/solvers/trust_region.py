@@ -17,22 +17,25 @@ can be met.
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import brentq
 
 from doublelogit._types import Floats
-from doublelogit.solvers.objective import Objective, ValueGrad, ValueGradHess
+from doublelogit.solvers.objective import Objective, ValueGrad
 from doublelogit.solvers.solution import Solution, largest
 
 EPS = float(np.finfo(float).eps)
 CONTRACTION = 0.5  # steps that shrink g less gain less per second than a renewed Hessian
+TRUSTED = 6  # steps by rough Hessians; in the narrow valley that these lead to they are no use
 # A gradient within tolerance may leave a flat direction far from its end: the last step, which
 # costs no pass, must be this much shorter than the tolerance, or a few more are taken.
 STILL = 0.1
 POLISHED = 3
 Abandon = Callable[[Floats, ValueGrad], bool]
+Rough = Callable[[Floats], Floats]  # theta -> a Hessian that is nearly right
 
 
 def trust_region(
@@ -43,16 +46,18 @@ def trust_region(
     max_iter: int = 500,
     radius: float = 1.0,
     hess: Floats | None = None,
+    rough: Rough | None = None,
     enough: float = 0.0,
     abandon: Abandon | None = None,
 ) -> Solution:
     """Minimise a smooth objective from theta; ends in a point with no downward curvature.
 
-    ``hess`` of a nearby point saves the first Hessian. With ``enough`` it ends as soon as the value
+    ``hess`` of a nearby point saves the first Hessian, ``rough`` gives cheap ones, which are taken
+    as long as they serve. With ``enough`` it ends as soon as the value
     can fall by no more than that, and asks for no Hessian there. ``abandon`` tells of a point
     whether to go on from it.
     """
-    climb = _Climb(objective, theta, radius, hess)
+    climb = _Climb(objective, theta, radius, hess, rough)
     trace = [climb.here.value]
     for _ in range(max_iter):
         if climb.radius < 1e-12 or (enough and climb.left <= enough):
@@ -60,7 +65,7 @@ def trust_region(
         if climb.arrived(tol):
             if climb.fresh:
                 break
-            climb.renew()  # is there really no way down?
+            climb.renew(exact=True)  # is there really no way down?
             continue
         if abandon is not None and abandon(climb.theta, climb.here):
             break
@@ -77,24 +82,34 @@ class _Climb:
     """Where a search is: the point, what is known there, and a model of what is around it."""
 
     def __init__(
-        self, objective: Objective, theta: Floats, radius: float, hess: Floats | None
+        self,
+        objective: Objective,
+        theta: Floats,
+        radius: float,
+        hess: Floats | None,
+        rough: Rough | None,
     ) -> None:
         self.objective, self.theta, self.radius = objective, theta, radius
         self.scale, self.unit, self._polish = objective.scale, objective.unit, POLISHED
-        if hess is None:
+        self._rough, self._trust = rough, TRUSTED
+        if hess is None and rough is None:
             self.renew()
         else:
-            self._know(ValueGradHess(*objective.value_grad(theta), hess), fresh=False)
+            self.here = objective.value_grad(theta)
+            self._know(rough(theta) if hess is None and rough is not None else hess)
 
-    def renew(self) -> None:
+    def renew(self, exact: bool = False) -> None:
         """The Hessian of this very point."""
-        self._know(self.objective.value_grad_hess(self.theta), fresh=True)
+        if self._rough is None or exact:
+            self.seen = self.objective.value_grad_hess(self.theta)
+            self.here = ValueGrad(self.seen.value, self.seen.grad)
+            self._know(self.seen.hess, fresh=True)
+        else:
+            self._know(self._rough(self.theta))
 
-    def _know(self, seen: ValueGradHess, fresh: bool) -> None:
-        self.seen, self.here, self.fresh = seen, ValueGrad(seen.value, seen.grad), fresh
-        self.model = _Quadratic(
-            seen.grad / self.scale, seen.hess / np.outer(self.scale, self.scale)
-        )
+    def _know(self, hess: Any, fresh: bool = False) -> None:
+        self.fresh, scale = fresh, self.scale
+        self.model = _Quadratic(self.here.grad / scale, hess / np.outer(scale, scale))
 
     @property
     def left(self) -> float:
@@ -124,18 +139,37 @@ class _Climb:
             good = 1.0 if rate < 1 else 0.0
         else:
             good = (self.here.value - trial.value) / promised
-        if not good > 0.1 and not self.fresh:  # the curvature is of another point
+        if not good > 0.1 and self._outdated:
             self.renew()
             return False
         self._resize(good, float(np.linalg.norm(d)))
         if not good > 0.1:
             return False
-        self.theta = self.theta + d / self.scale
-        if rate <= CONTRACTION and d is self.model.newton:
-            self.model = self.model.corrected(d, trial.grad / self.scale)
-            self.here, self.fresh = trial, False
-        else:
-            self.renew()
+        self.theta, self.here = self.theta + d / self.scale, trial
+        inside = d is self.model.newton
+        if inside and rate <= CONTRACTION:
+            self.model, self.fresh = self.model.corrected(d, trial.grad / self.scale), False
+            return True
+        self._trust -= 1
+        if self._trust == 0:
+            self._rough = None
+        self.renew()
+        return True
+
+    @property
+    def _outdated(self) -> bool:
+        """Whether the curvature may be to blame for a bad step: of another point, or of few rows.
+
+        From few rows a first step may be too long by itself, but not two.
+        """
+        if self.fresh:
+            return False
+        if self.model.corrections or self._rough is None:
+            return True
+        if self._trust == TRUSTED:
+            self._trust -= 1
+            return False
+        self._rough = None
         return True
 
     def _resize(self, good: float, length: float) -> None:
@@ -164,6 +198,11 @@ class _Quadratic:
             factor, failed = dpotrf(hess, lower=True)
             factor = None if failed else factor
         self._factor = factor
+
+    @property
+    def corrections(self) -> int:
+        """Number of steps since H was computed."""
+        return len(self._pairs)
 
     @cached_property
     def newton(self) -> Floats | None:
