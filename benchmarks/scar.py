@@ -19,13 +19,8 @@ from shared import chance
 from threadpoolctl import threadpool_limits
 
 from doublelogit import scar_test
-from doublelogit.inference.scar import (
-    STATISTICS,
-    WEAK,
-    drawn_statistics,
-    likelihood_statistics,
-    null_fit,
-)
+from doublelogit.inference.scar import STATISTICS, WEAK
+from doublelogit.inference.scar_likelihood import STATISTIC, Hypotheses
 
 RESULTS = Path(__file__).parent / "results" / "scar.csv"
 DRAWS = 39  # under the null, per test: as exact as more, a little less powerful
@@ -47,18 +42,22 @@ def sample(name, g, seed):
     return X, (y & (rng.random(n) < e)).astype(float)
 
 
+def measured(contrast):
+    """Both statistics of the likelihood."""
+    return {name: statistic(contrast) for name, statistic in STATISTIC.items()}
+
+
 def p_values(name, g, seed):
     """p-value of every test on one sample; where it is no rejection, a bound of it."""
     X, s = sample(name, g, seed)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        null = null_fit(X, s, WEAK)
-        s_x = null.c * chance(X @ null.beta[:-1] + null.beta[-1])
-        real = likelihood_statistics(X, s, WEAK)
+        hypotheses = Hypotheses.about(X, s, WEAK)
+        real = measured(hypotheses.contrast(s))
         larger = dict.fromkeys(real, 0)
         for child in np.random.SeedSequence(seed).spawn(DRAWS):
-            drawn = drawn_statistics(X, s_x, WEAK, child)
+            drawn = measured(hypotheses.contrast(hypotheses.drawn(child)))
             larger = {m: larger[m] + (drawn[m] >= real[m]) for m in real}
             if min(larger.values()) >= LEVEL * (DRAWS + 1):
                 break

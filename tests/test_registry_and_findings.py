@@ -107,7 +107,7 @@ def test_names_of_methods_are_written_in_the_registry_only():
         "methods/start.py",
         "methods/joint.py",
         "inference/diagnosis.py",
-        "inference/scar.py",
+        "inference/scar_likelihood.py",
         "estimators/joint.py",
         "estimators/em.py",
         "estimators/lbe.py",

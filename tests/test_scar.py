@@ -8,6 +8,7 @@ from scipy.special import expit
 from doublelogit import scar_test
 from doublelogit.inference.bending import bent_test
 from doublelogit.inference.scar import STATISTICS, ScarTest
+from doublelogit.inference.scar_likelihood import FAR, LOOK, Hypotheses, by_law, settled
 
 METHODS = ["lr", "wald", "ks", "kl", "klcov", "nb"]
 FEW = {"lr": 39, "wald": 39}
@@ -28,7 +29,7 @@ def test_strong_bias_is_seen(method):
     test = scar_test(X, s, method=method, n_resamples=FEW.get(method))
     assert test.p_value <= 0.05
     assert "speaks against" in test.sentence
-    assert len(test.null) == FEW.get(method, 500)
+    assert 0 < test.draws <= FEW.get(method, 500)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -137,3 +138,65 @@ def test_a_p_value_is_told_within_the_error_of_its_samples():
     certain = ScarTest("lr", 5.0, 1 / 100, np.zeros(99), 0.5)
     assert certain.verdict == "bias"
     assert ScarTest("lr", 5.0, 0.6, np.repeat([9.0, 0.0], [59, 40]), 0.5).verdict == "no evidence"
+
+
+def test_drawing_ends_when_the_verdict_is_settled_and_the_result_says_so():
+    X, s = labelled(0.0, n=400, seed=3)
+    early = scar_test(X, s, n_jobs=2)
+    assert early.draws < early.most == 199
+    assert f"{early.draws} of at most 199 samples" in early.sentence
+    low, high = early.p_interval
+    assert 0.05 < low < early.p_value < high
+    whole = scar_test(X, s, n_resamples=60, stop_early=False)
+    assert whole.draws == 60
+    assert "at most" not in whole.sentence
+    np.testing.assert_array_equal(whole.null[: early.draws], early.null)
+
+
+@pytest.mark.parametrize("p", [0.001, 0.02, 0.05, 0.2])
+def test_a_settled_verdict_is_seldom_turned_by_more_draws(p):
+    rng = np.random.default_rng(0)
+    larger = np.cumsum(rng.random((4000, 199)) < p, axis=1)
+    looks = [*range(LOOK, 199, LOOK), 199]
+    first = [next((k for k in looks if settled(row[k - 1], k)), 199) for row in larger]
+    at_end = (larger[:, -1] + 1) / 200 <= 0.05
+    early = [(row[k - 1] + 1) / (k + 1) <= 0.05 for row, k in zip(larger, first, strict=True)]
+    assert np.mean(at_end != early) < 0.04
+    assert np.mean(first) < {0.001: 110, 0.2: 60}.get(p, 199)
+
+
+def test_samples_are_fitted_as_well_from_the_null_as_from_scratch():
+    X, s = labelled(0.3, n=400, seed=5)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    hypotheses = Hypotheses.about(Z, s.astype(float), 100.0)
+    drawn = hypotheses.drawn(np.random.SeedSequence(4))
+    own = Hypotheses.about(Z, drawn, 100.0).contrast(drawn)
+    found = hypotheses.contrast(drawn)
+    assert found.lr == pytest.approx(own.lr, abs=5e-3)
+    assert found.wald == pytest.approx(own.wald, rel=0.02)
+
+
+def test_a_statistic_far_beyond_a_few_draws_is_judged_by_a_stretched_law():
+    X, s = labelled(2.0)
+    test = scar_test(X, s)
+    assert test.draws == LOOK
+    assert test.freedom == 3
+    assert not test.asymptotic
+    low, high = test.p_interval
+    assert low < test.p_value < high < FAR
+    assert test.p_value == pytest.approx(
+        stats.chi2.sf(test.statistic * 3 / test.null.mean(), 3), rel=1e-9
+    )
+    assert "chi-square law of their mean" in test.sentence
+
+
+@pytest.mark.parametrize(
+    ("draws", "statistic"),
+    [
+        (np.r_[np.zeros(17), 20.0, 21.0, 22.0], 60.0),  # no chi-square law
+        (stats.chi2.rvs(3, size=LOOK, random_state=0), 12.0),  # not so far away
+        (stats.chi2.rvs(3, size=LOOK - 1, random_state=0), 90.0),  # too few
+    ],
+)
+def test_the_stretched_law_is_silent_where_it_may_not_hold(draws, statistic):
+    assert by_law(3, statistic, draws)[1:] == (0.0, 1.0)

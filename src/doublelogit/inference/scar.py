@@ -20,35 +20,30 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from scipy.special import expit, logit
-from scipy.stats import beta as beta_law
-from scipy.stats import chi2
+from scipy.special import betaincinv, chdtrc
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_X_y
 
 from doublelogit._types import Floats
-from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.estimators.validation import encode_labels
 from doublelogit.inference.bending import BentTest, bent_test
+from doublelogit.inference.scar_likelihood import (
+    STATISTIC,
+    Hypotheses,
+    by_law,
+    null_draws,
+    null_fit,
+)
 from doublelogit.inference.scar_statistics import STATISTICS
 from doublelogit.methods import Problem, naive
-from doublelogit.methods.information import inverse_information
-from doublelogit.methods.start import start
-from doublelogit.solvers import trust_region
-from doublelogit.threads import blas_threads
 from doublelogit.thresholds import BENT_LEVEL, SCAR_LEVEL
 from doublelogit.wording import p_values
 
 LIKELIHOOD = ("lr", "wald")
 BIAS, UNDECIDED, NO_EVIDENCE = "bias", "undecided", "no evidence"
 WEAK = 100.0  # C of the class
-# Penalty of the labelling's slopes, which keeps them on the flat ridge; being stronger than that of
-# the class it also settles which of the two models is which.
-LABELLING = 1.0
-TOL = 1e-6  # gradient of the mean log-likelihood
 FEWEST = 10  # unlabelled rows of the stratum, as in the paper
 
 
@@ -67,7 +62,10 @@ class ScarTest:
     label_frequency : float
         c under SCAR, given or estimated.
     freedom : int
-        Degrees of freedom of the chi-square law that gave the p-value; 0 if samples did.
+        Degrees of freedom of the chi-square law that gave the p-value; 0 if samples were counted.
+        With samples the law is stretched to their mean.
+    most : int
+        Samples that would have been drawn if fewer had not settled the verdict, for lr and wald.
     merit : float
         Gain in twice the log-likelihood by biased labelling, less twice the number of its slopes;
         for lr and wald.
@@ -81,6 +79,7 @@ class ScarTest:
     null: Floats
     label_frequency: float
     freedom: int = 0
+    most: int = 0
     merit: float = 0.0
     bent: BentTest | None = None
 
@@ -90,14 +89,26 @@ class ScarTest:
         return self.p_value <= SCAR_LEVEL
 
     @property
+    def draws(self) -> int:
+        """Number of samples that were drawn."""
+        return len(self.null)
+
+    @property
+    def asymptotic(self) -> bool:
+        """Whether the chi-square law alone gave the p-value, without samples."""
+        return self.freedom > 0 and self.draws == 0
+
+    @property
     def p_interval(self) -> tuple[float, float]:
         """The p-value within the error of the samples that it was counted in (90%)."""
         n = len(self.null)
         if n == 0:
             return self.p_value, self.p_value
+        if self.freedom:
+            return by_law(self.freedom, self.statistic, self.null)[1:]
         larger = round(self.p_value * (n + 1)) - 1 if self.method in LIKELIHOOD else None
         k = self.p_value * n if larger is None else larger
-        low, high = beta_law.ppf([0.05, 0.95], k + 0.5, n - k + 0.5)
+        low, high = betaincinv(k + 0.5, n - k + 0.5, [0.05, 0.95])
         return float(min(low, self.p_value)), float(max(high, self.p_value))
 
     @property
@@ -121,18 +132,18 @@ class ScarTest:
     def sentence(self) -> str:
         """The result in words."""
         against = "speaks against" if self.rejects else "does not speak against"
-        how = (
-            f"by the chi-square law of large samples with {self.freedom} degrees of freedom; the "
-            f"label frequency would be {self.label_frequency:.2f}"
-            if self.freedom
-            else f"{len(self.null)} samples drawn under the hypothesis with a label frequency of "
-            f"{self.label_frequency:.2f}"
-        )
+        how = f"by the chi-square law of large samples with {self.freedom} degrees of freedom"
+        if self.draws:
+            enough = f" of at most {self.most}" if self.draws < self.most else ""
+            how = f"{self.draws}{enough} samples drawn under the hypothesis"
+            if self.freedom:
+                how += ", far beyond which it lies, and a chi-square law of their mean"
         assumed = ", given that the class is logistic in these columns"
         text = (
             f"The {self.method} test {against} labelling at random"
             f"{assumed if self.method in LIKELIHOOD else ''} (statistic {self.statistic:.3g}, "
-            f"{p_values(self.p_interval)}, {how})."
+            f"{p_values(self.p_interval)}, {how}; the label frequency would be "
+            f"{self.label_frequency:.2f})."
         )
         return text if self.bent is None else f"{text} {self._bent_sentence}"
 
@@ -163,6 +174,7 @@ def scar_test(
     random_state: int = 0,
     n_jobs: int | None = None,
     asymptotic: bool = False,
+    stop_early: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> ScarTest:
     """Test whether positives are labelled completely at random.
@@ -181,7 +193,8 @@ def scar_test(
     label_frequency : float, default=None
         P(S=1 | Y=1) for the last four, if known; estimated under SCAR otherwise.
     n_resamples : int, default=None
-        Samples under the hypothesis: 199 for lr and wald, 500 for the others if not given.
+        Samples under the hypothesis: 199 for lr and wald, 500 for the others if not given. Of lr
+        and wald the most: see ``stop_early``.
     C : float, default=100.0
         Penalty of the class, as everywhere, but weak: a stronger one bends the fit under SCAR away
         from steep classes, and what it misses would be taken for bias.
@@ -190,10 +203,13 @@ def scar_test(
     random_state : int, default=0
         The same seed gives the same p-value whatever n_jobs is.
     n_jobs : int, default=None
-        Worker processes for lr and wald.
+        Threads for lr and wald; None: one, or for tables above 50,000 cells one per core.
     asymptotic : bool, default=False
         For lr and wald in large samples: the p-value from the chi-square law instead of samples.
         The penalty makes it a little too large.
+    stop_early : bool, default=True
+        Whether lr and wald stop drawing once it is settled on which side of 5% p lies, but for one
+        chance in a hundred. ``p_interval`` of the result tells how well p is known.
     progress : callable, default=None
         Called with the share that is done, for lr and wald.
 
@@ -229,124 +245,49 @@ def scar_test(
     if asymptotic:
         return _by_chi_square(Z, labels, method, C)
     if method in LIKELIHOOD:
-        n, report = n_resamples or 199, progress or (lambda _: None)
-        return _by_likelihood(Z, labels, method, n, C, random_state, n_jobs, report)
+        return _by_likelihood(
+            Z,
+            labels,
+            method,
+            C,
+            most=n_resamples or 199,
+            stop_early=stop_early,
+            seed=random_state,
+            n_jobs=n_jobs,
+            report=progress or (lambda _: None),
+        )
     c = label_frequency or null_fit(Z, labels, C).c
     return _by_resampling(Z, labels, method, c, n_resamples or 500, C, random_state)
 
 
-@dataclass(frozen=True)
-class Null:
-    """The fit with a constant propensity c."""
-
-    problem: Problem
-    beta: Floats
-    c: float
-    value: float
-
-
-def null_fit(X: Floats, s: Floats, C: float) -> Null:
-    """Maximum likelihood under SCAR."""
-    rows = memory_rows(X, s)
-    constant = Terms(X.shape[1], np.array([], dtype=int))
-    problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
-    best = trust_region(problem.likelihood, start(problem, "naive"), tol=TOL)
-    return Null(problem, best.theta[:-1], float(expit(best.theta[-1])), best.value)
-
-
 def _by_chi_square(X: Floats, s: Floats, method: str, C: float) -> ScarTest:
-    null = null_fit(X, s, C)
-    statistics = statistics_against(null, C)
-    statistic, freedom = statistics[method], _slopes(X)
-    p = float(chi2.sf(statistic, freedom))
-    found = ScarTest(method, statistic, p, np.array([]), null.c, freedom)
-    return _with_bends(found, X, s, C, statistics["lr"])
+    hypotheses = Hypotheses.about(X, s, C)
+    contrast, freedom = hypotheses.contrast(s), hypotheses.freedom
+    statistic = STATISTIC[method](contrast)
+    p = float(chdtrc(freedom, statistic))
+    found = ScarTest(method, statistic, p, np.array([]), hypotheses.null.c, freedom)
+    return _with_bends(found, X, s, C, contrast.lr - 2 * freedom)
 
 
-def _by_likelihood(
-    X: Floats,
-    s: Floats,
-    method: str,
-    n: int,
-    C: float,
-    seed: int,
-    n_jobs: int | None,
-    report: Callable[[float], None],
-) -> ScarTest:
-    null = null_fit(X, s, C)
-    s_x = null.c * expit(X @ null.beta[:-1] + null.beta[-1])
-    seeds = np.random.SeedSequence(seed).spawn(n)
-    work = delayed(drawn_statistics)
-    both = Parallel(n_jobs=n_jobs, return_as="generator")(work(X, s_x, C, child) for child in seeds)
-    draws = np.empty(n)
-    for i, statistics in enumerate(both):
-        draws[i] = statistics[method]
-        report((i + 1) / n)
-    statistics = likelihood_statistics(X, s, C)
-    p = (1 + np.count_nonzero(draws >= statistics[method])) / (n + 1)
-    found = ScarTest(method, statistics[method], float(p), draws, null.c)
-    return _with_bends(found, X, s, C, statistics["lr"])
+def _by_likelihood(X: Floats, s: Floats, method: str, C: float, **drawing: Any) -> ScarTest:
+    hypotheses = Hypotheses.about(X, s, C)
+    contrast = hypotheses.contrast(s)
+    statistic = STATISTIC[method](contrast)
+    draws = null_draws(hypotheses, method, statistic, **drawing)
+    p, freedom = float((1 + np.count_nonzero(draws >= statistic)) / (len(draws) + 1)), 0
+    if len(draws) < drawing["most"] and hypotheses.far(statistic, draws):
+        freedom = hypotheses.freedom
+        p = by_law(freedom, statistic, draws)[0]
+    found = ScarTest(method, statistic, p, draws, hypotheses.null.c, freedom, drawing["most"])
+    return _with_bends(found, X, s, C, contrast.lr - 2 * hypotheses.freedom)
 
 
-def _with_bends(found: ScarTest, X: Floats, s: Floats, C: float, ratio: float) -> ScarTest:
+def _with_bends(found: ScarTest, X: Floats, s: Floats, C: float, merit: float) -> ScarTest:
     """The result with that of a class that bends, if it is not clear without."""
-    found = replace(found, merit=ratio - 2 * _slopes(X))
+    found = replace(found, merit=merit)
     if found.p_interval[0] > SCAR_LEVEL:
         return found
     return replace(found, bent=bent_test(X, s, C))
-
-
-def _slopes(X: Floats) -> int:
-    """As many slopes as columns that are no combination of others."""
-    return int(np.linalg.matrix_rank(X.T @ X / len(X), tol=1e-9, hermitian=True))
-
-
-def drawn_statistics(
-    X: Floats, s_x: Floats, C: float, seed: np.random.SeedSequence
-) -> dict[str, float]:
-    """Both statistics of a sample drawn under the null."""
-    rng = np.random.default_rng(seed)
-    s = np.zeros(len(s_x))
-    while not 0 < s.sum() < len(s):
-        s = (rng.random(len(s_x)) < s_x).astype(np.float64)
-    with blas_threads(1):
-        return likelihood_statistics(X, s, C)
-
-
-def likelihood_statistics(X: Floats, s: Floats, C: float) -> dict[str, float]:
-    """Likelihood ratio and Wald statistic of a sample."""
-    return statistics_against(null_fit(X, s, C), C)
-
-
-def statistics_against(null: Null, C: float) -> dict[str, float]:
-    """Likelihood ratio and Wald statistic of the free fit.
-
-    It is climbed from the null's maximum, so that the ratio cannot be negative, and from the
-    naive start.
-    """
-    problem = Problem(null.problem.rows, 1 / C, LABELLING)
-    flat = np.append(np.zeros(problem.rows.n_features), logit(np.clip(null.c, 1e-6, 1 - 1e-6)))
-    starts = (np.concatenate([null.beta, flat]), start(problem, "naive"))
-    fits = [trust_region(problem.likelihood, theta, tol=TOL) for theta in starts]
-    best = min(fits, key=lambda fit: fit.value)
-    return {
-        "lr": float(2 * problem.n * (null.value - best.value)),
-        "wald": _wald(problem, best.theta),
-    }
-
-
-def _wald(problem: Problem, theta: Floats) -> float:
-    """Effects of the features on log e at their means, gamma (1 - e), in their covariance.
-
-    The slopes themselves run away on the flat ridge where e nears one, and their variance faster: a
-    test of them rejects 2% of the time, not 5%.
-    """
-    k = problem.outcome.size
-    slopes = theta[k:-1]
-    # d log(1 - e) / d gamma_0 = -e; the factor 1 - e itself cancels
-    jacobian = np.column_stack([np.eye(len(slopes)), -expit(theta[-1]) * slopes])
-    V = jacobian @ inverse_information(problem, theta)[k:, k:] @ jacobian.T
-    return float(slopes @ np.linalg.solve(V, slopes))
 
 
 def _by_resampling(

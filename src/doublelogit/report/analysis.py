@@ -41,7 +41,7 @@ class Analysis:
     X: Any  # the table as numbers
     random_state: int = 0
     n_resamples: int | None = None
-    n_jobs: int = -1
+    n_jobs: int | None = None
     progress: Progress = silent
 
     @cached_property
@@ -150,7 +150,7 @@ def analyse(
     *,
     random_state: int = 0,
     n_resamples: int | None = None,
-    n_jobs: int = -1,
+    n_jobs: int | None = None,
     progress: Progress = silent,
 ) -> Analysis:
     """Everything that the report of a fitted table compares the fit with.
@@ -164,10 +164,10 @@ def analyse(
     random_state : int, default=0
         Seed of everything that is drawn.
     n_resamples : int, default=None
-        Samples of the test of SCAR; from 199 down to 39 by the size of the table if not given,
+        Samples of the test of SCAR, at most; 199 or 99 by the size of the table if not given,
         and none above 20,000 rows, where the chi-square law takes their place.
-    n_jobs : int, default=-1
-        Worker processes of the test.
+    n_jobs : int, default=None
+        Threads of the test; by the size of the table if not given.
     progress : callable, default=silent
         Called with the name of a step and the share of it that is done.
     """
@@ -182,7 +182,7 @@ def scar_verdict(
     random_state: int,
     progress: Callable[[float], None],
     n_resamples: int | None = None,
-    n_jobs: int = -1,
+    n_jobs: int | None = None,
 ) -> ScarTest:
     """The likelihood-ratio test, its p-value from samples unless there are too many rows."""
     progress(0.0)
@@ -190,12 +190,12 @@ def scar_verdict(
         return scar_test(X.to_numpy(), table.s, asymptotic=True)
     work = X.shape[0] * X.shape[1]
     # the fewest samples that can reject at 5% with some room, and more where they are cheap
-    enough = 199 if work < SMALL else 99 if work < 5 * SMALL else 39
+    enough = 199 if work < 5 * SMALL else 99
     return scar_test(
         X.to_numpy(),
         table.s,
         n_resamples=n_resamples or enough,
         random_state=random_state,
-        n_jobs=1 if work < SMALL else n_jobs,  # workers would take longer to start than to work
+        n_jobs=n_jobs,
         progress=progress,
     )

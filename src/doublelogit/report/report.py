@@ -61,8 +61,8 @@ class Report:
         Seed of everything that is drawn.
     n_resamples : int, default=None
         Samples of the test of labelling at random; by the size of the table if not given.
-    n_jobs : int, default=-1
-        Worker processes.
+    n_jobs : int, default=None
+        Threads of the test; by the size of the table if not given.
     progress : callable, default=None
         Called with the name of a step and the share of it that is done.
     source, command : str, default=""
@@ -91,7 +91,7 @@ class Report:
         show_ids: bool = False,
         random_state: int = 0,
         n_resamples: int | None = None,
-        n_jobs: int = -1,
+        n_jobs: int | None = None,
         progress: Progress | None = None,
         source: str = "",
         command: str = "",

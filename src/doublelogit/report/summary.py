@@ -152,15 +152,16 @@ def _test(analysis: Analysis) -> dict[str, Any]:
         "bent": None if test.bent is None else test.bent.p_value,
         "statistic": test.statistic,
         "p_value": test.p_value,
-        "asymptotic": bool(test.freedom),
-        "samples": len(test.null),
+        "asymptotic": test.asymptotic,
+        "p_interval": test.p_interval,
+        "samples": test.draws,
         "note": " ".join(_test_notes(analysis)),
     }
 
 
 def _test_notes(analysis: Analysis) -> Iterator[str]:
     """What a reader of the test of labelling at random should know."""
-    if analysis.test.freedom:
+    if analysis.test.asymptotic:
         yield f"Above {LARGE_SAMPLE:,} rows the chi-square law replaces resampling."
     if analysis.table.audited is not None or analysis.table.weight is not None:
         yield "The test looks at the labels alone: audited classes and weights take no part in it."

@@ -1,0 +1,228 @@
+"""Likelihood ratio and Wald test of a constant propensity, by samples drawn under it.
+
+Every sample has the rows of the data and other labels, so that what depends on the rows alone is
+computed once, and fits start from the model that the labels were drawn from, with its curvature.
+All samples, and the data, are fitted from the same two starts: the maximum under the null, so that
+the ratio cannot be negative, and the naive start of the model drawn from, which leads away where
+that maximum has every positive labelled. Drawing ends when the verdict is settled.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import bdtr, bdtrc, chdtrc, expit, logit
+
+from doublelogit._types import Floats
+from doublelogit.design import Terms
+from doublelogit.engines.memory import memory_rows
+from doublelogit.methods import Problem
+from doublelogit.methods.information import inverse_information
+from doublelogit.methods.start import start
+from doublelogit.solvers import Solution, trust_region
+from doublelogit.threads import blas_threads
+from doublelogit.thresholds import SCAR_LEVEL
+
+# Penalty of the labelling's slopes, which keeps them on the flat ridge; being stronger than that of
+# the class it also settles which of the two models is which.
+LABELLING = 1.0
+TOL = 1e-6  # gradient of the mean log-likelihood
+ENOUGH = 1e-3  # of the statistic: what a fit may leave
+LOOK = 20  # draws between two looks at the verdict
+# A p-value so small by the law is not counted out: a thousand samples would say no more.
+FAR = 1e-4
+DISPERSED = 2.0  # variance of the draws over that of the law, beyond which it does not hold
+RISK = 0.01  # of a verdict that more draws would turn
+SMALL = 50_000  # cells of a table of which a sample is fitted in some hundredths of a second
+
+
+@dataclass(frozen=True)
+class Null:
+    """The fit with a constant propensity c."""
+
+    problem: Problem
+    theta: Floats
+    value: float
+
+    @property
+    def beta(self) -> Floats:
+        """Coefficients of the class."""
+        return self.theta[:-1]
+
+    @property
+    def c(self) -> float:
+        """The label frequency."""
+        return float(expit(self.theta[-1]))
+
+
+def null_fit(X: Floats, s: Floats, C: float) -> Null:
+    """Maximum likelihood under SCAR."""
+    constant = Terms(X.shape[1], np.array([], dtype=int))
+    problem = Problem(memory_rows(X, s), 1 / C, 1 / C, propensity=constant)
+    best = trust_region(problem.likelihood, start(problem, "naive"), tol=TOL)
+    return Null(problem, best.theta, best.value)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Both fits to some labels: under the null, and with a free propensity."""
+
+    problem: Problem
+    null: Solution
+    free: Solution
+
+    @property
+    def lr(self) -> float:
+        """Twice the difference of the log-likelihoods."""
+        return 2 * self.problem.n * (self.null.value - self.free.value)
+
+    @property
+    def wald(self) -> float:
+        """Effects of the features on log e at their means, gamma (1 - e), in their covariance.
+
+        The slopes themselves run away on the flat ridge where e nears one, and their variance
+        faster: a test of them rejects 2% of the time, not 5%.
+        """
+        theta, k = self.free.theta, self.problem.outcome.size
+        slopes = theta[k:-1]
+        # d log(1 - e) / d gamma_0 = -e; the factor 1 - e itself cancels
+        jacobian = np.column_stack([np.eye(len(slopes)), -expit(theta[-1]) * slopes])
+        V = jacobian @ inverse_information(self.problem, theta)[k:, k:] @ jacobian.T
+        return float(slopes @ np.linalg.solve(V, slopes))
+
+
+STATISTIC: dict[str, Callable[[Contrast], float]] = {
+    "lr": lambda contrast: contrast.lr,
+    "wald": lambda contrast: contrast.wald,
+}
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """Labelling at random and its contrary, about the rows of some data."""
+
+    null: Null
+    C: float
+
+    @classmethod
+    def about(cls, X: Floats, s: Floats, C: float) -> "Hypotheses":
+        """Hypotheses with the null fitted to the labels."""
+        return cls(null_fit(X, s, C), C)
+
+    @cached_property
+    def free(self) -> Problem:
+        """The problem with a free propensity."""
+        return Problem(self.null.problem.rows, 1 / self.C, LABELLING)
+
+    @cached_property
+    def s_x(self) -> Floats:
+        """Probability of a label under the null."""
+        X, beta = self.null.problem.rows.X, self.null.beta  # type: ignore[attr-defined]
+        return np.asarray(self.null.c * expit(X @ beta[:-1] + beta[-1]))
+
+    @cached_property
+    def starts(self) -> tuple[tuple[Floats, Floats], ...]:
+        """The two starts of a free fit and the null's of its own, each with the curvature there."""
+        own, free = self.null.problem.likelihood, self.free.likelihood
+        naive = start(self.free.relabelled(self.s_x), "naive")
+        points = (own, self.null.theta), (free, self._flat(self.null.theta)), (free, naive)
+        return tuple((theta, f.value_grad_hess(theta).hess) for f, theta in points)
+
+    @cached_property
+    def freedom(self) -> int:
+        """Number of slopes: of columns that are no combination of others."""
+        gram = self.free.gram(self.free.outcome)[:-1, :-1]
+        return int(np.linalg.matrix_rank(gram, tol=1e-9, hermitian=True))
+
+    def _flat(self, theta: Floats) -> Floats:
+        """A null fit as one with a free propensity."""
+        gamma_0 = np.clip(theta[-1], *logit([1e-6, 1 - 1e-6]))
+        return np.concatenate([theta[:-1], np.zeros(self.free.rows.n_features), [gamma_0]])
+
+    def contrast(self, s: Floats, needed: float = np.inf) -> Contrast:
+        """Both fits to these labels; the second start is spared if a ratio of ``needed`` is met."""
+        null, free = self.null.problem.relabelled(s), self.free.relabelled(s)
+        (theta, hess), (_, flat_hess), naive = self.starts
+        low = _climbed(null, theta, hess)
+        found = Contrast(free, low, _climbed(free, self._flat(low.theta), flat_hess))
+        if found.lr >= needed:
+            return found
+        other = _climbed(free, *naive)
+        return found if found.free.value <= other.value else Contrast(free, low, other)
+
+    def drawn(self, seed: np.random.SeedSequence) -> Floats:
+        """Labels drawn under the null, of both kinds."""
+        rng, s = np.random.default_rng(seed), np.zeros(len(self.s_x))
+        while not 0 < s.sum() < len(s):
+            s = (rng.random(len(s)) < self.s_x).astype(np.float64)
+        return s
+
+
+def _climbed(problem: Problem, theta: Floats, hess: Floats) -> Solution:
+    enough = ENOUGH / (2 * problem.n)
+    return trust_region(problem.likelihood, theta, tol=TOL, hess=hess, enough=enough)
+
+
+def null_draws(
+    hypotheses: Hypotheses,
+    method: str,
+    statistic: float,
+    *,
+    most: int,
+    stop_early: bool,
+    seed: int,
+    n_jobs: int | None,
+    report: Callable[[float], None],
+) -> Floats:
+    """Statistics of samples drawn under the null: so many, or fewer if the verdict is settled.
+
+    The same seed gives the same draws, and as many, whatever n_jobs is.
+    """
+    rows = hypotheses.null.problem.rows
+    if n_jobs is None:  # threads do not pay where Python takes longer than its arrays
+        n_jobs = -1 if rows.n_features * len(hypotheses.s_x) >= SMALL else 1
+    needed = statistic if method == "lr" else np.inf
+
+    def one(child: np.random.SeedSequence) -> float:
+        return STATISTIC[method](hypotheses.contrast(hypotheses.drawn(child), needed))
+
+    draws: list[float] = []
+    hypotheses.starts  # noqa: B018 - computed here, not by every thread
+    with blas_threads(1):
+        for part in _parts(np.random.SeedSequence(seed).spawn(most), LOOK):
+            draws += Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(c) for c in part)
+            larger = int(np.count_nonzero(np.array(draws) >= statistic))
+            far = by_law(hypotheses.freedom, statistic, np.array(draws))[2] < FAR
+            if stop_early and (settled(larger, len(draws)) or far):
+                break
+            report(len(draws) / most)
+    report(1.0)
+    return np.array(draws)
+
+
+def _parts(seeds: list[np.random.SeedSequence], n: int) -> Iterator[list[np.random.SeedSequence]]:
+    return (seeds[i : i + n] for i in range(0, len(seeds), n))
+
+
+def by_law(freedom: int, statistic: float, draws: Floats) -> tuple[float, float, float]:
+    """P by the chi-square law, stretched to the mean of the draws (Bartlett), and its range.
+
+    The law's shape holds better than its scale, which penalty and flat directions change. Where
+    draws do not follow it, or reach half as far as the statistic, nothing is said.
+    """
+    follow = draws.var() <= DISPERSED * 2 * draws.mean() ** 2 / freedom
+    if len(draws) < LOOK or 2 * draws.max() >= statistic or not follow:
+        return np.nan, 0.0, 1.0
+    mean, error = draws.mean(), 2 * draws.std() / np.sqrt(len(draws))
+    means = np.maximum([mean, mean - error, mean + error], 1e-3)
+    p, low, high = chdtrc(freedom, statistic * freedom / means)
+    return float(p), float(low), float(high)
+
+
+def settled(larger: int, drawn: int) -> bool:
+    """Whether so many larger statistics among the draws leave no doubt on which side p lies."""
+    too_few = bdtr(larger, drawn, SCAR_LEVEL)
+    too_many = bdtrc(larger - 1, drawn, SCAR_LEVEL) if larger else 1.0
+    return bool(min(too_few, too_many) < RISK)
