@@ -136,6 +136,8 @@ class JointClassifier(AbstractPUClassifier):
         "random_state": ["random_state"],
     }
 
+    _start: Any = None  # a fitted model to start from instead
+
     def __init__(
         self,
         *,
@@ -184,11 +186,16 @@ class JointClassifier(AbstractPUClassifier):
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         self._check_orientation(problem)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        init: Any = self.init
+        if self._start is not None:  # refits of the bootstrap, whose optimum is near
+            shift = problem.shift
+            near = self._start if shift is None else self._start.uncentred(-shift)
+            init = problem.theta(near)
         return joint(
             problem,
             solver=self.solver,
-            init=self.init,
-            n_starts=self.n_starts,
+            init=init,
+            n_starts=self.n_starts if self._start is None else 1,
             mm_steps=self.mm_steps,
             stopping=self.stopping,
             orientation=self.orientation,

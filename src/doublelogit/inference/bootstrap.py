@@ -2,6 +2,8 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from sklearn.base import clone
 from doublelogit._types import Floats, Ints
 from doublelogit.exceptions import BootstrapWarning
 
+FIRST = 4  # resamples by which the time of all is judged
+WORTH_WORKERS = 10.0  # seconds of work; each worker takes about two to start
 TOLERATED = 0.1  # share of resamples that may fail: more would choose which samples are seen
 
 Statistic = Callable[[Any, Floats], Floats]
@@ -28,13 +32,15 @@ def bootstrap(
     groups: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Floats:
     """Statistics of the model refitted to resampled rows, or to resampled clusters.
 
     Parameters
     ----------
     model : classifier
-        Fitted or not; a clone of it is fitted to each resample.
+        Fitted or not; a clone of it is fitted to each resample. One of JOINT starts from the
+        optimum of the model, if it is fitted.
     X, y : array-like
         As in ``fit``.
     statistic : callable (model, weight) -> array
@@ -47,7 +53,10 @@ def bootstrap(
     random_state : int, default=0
         The same seed gives the same resamples whatever n_jobs is.
     n_jobs : int, default=None
-        Worker processes.
+        Worker processes; None: one per core, unless the first resamples show that they would take
+        longer to start than to work.
+    progress : callable, default=None
+        Called with the share that is done.
 
     Returns
     -------
@@ -58,13 +67,31 @@ def bootstrap(
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     codes: Ints = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
     seeds = np.random.SeedSequence(random_state).spawn(n_resamples)
-    work = delayed(_one)
     if len(np.unique(np.asarray(y)[weight > 0])) < 2:
         raise ValueError("y must hold labelled and unlabelled rows with weight; got one class.")
-    draws = Parallel(n_jobs=n_jobs)(
-        work(model, X, y, statistic, weight, audited_y, codes, seed) for seed in seeds
-    )
-    return np.array(_succeeded(draws))
+    work = partial(_one, model, X, y, statistic, weight, audited_y, codes)
+    return np.array(_succeeded(_all(work, seeds, n_jobs, progress or (lambda _: None))))
+
+
+def _all(
+    work: Callable[[np.random.SeedSequence], Floats | Exception],
+    seeds: list[np.random.SeedSequence],
+    n_jobs: int | None,
+    report: Callable[[float], None],
+) -> list[Floats | Exception]:
+    """Every draw in order, the first ones here if it is not known whether workers would pay."""
+    draws, begun = [], perf_counter()
+    for seed in seeds[:FIRST] if n_jobs is None else []:
+        draws.append(work(seed))
+        report(len(draws) / len(seeds))
+    rest = seeds[len(draws) :]
+    if n_jobs is None:
+        long = (perf_counter() - begun) / FIRST * len(rest) > WORTH_WORKERS
+        n_jobs = -1 if long else 1
+    for draw in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(s) for s in rest):
+        draws.append(draw)
+        report(len(draws) / len(seeds))
+    return draws
 
 
 def _succeeded(draws: list[Floats | Exception]) -> list[Floats]:
@@ -101,7 +128,9 @@ def _one(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a resample; those of the fit were shown
         try:
-            refitted = clone(model).fit(X, y, sample_weight=resampled, **audited)
+            refitted = clone(model)
+            vars(refitted)["_start"] = vars(model).get("model_")
+            refitted.fit(X, y, sample_weight=resampled, **audited)
             return np.atleast_1d(statistic(refitted, resampled))
         except (ValueError, np.linalg.LinAlgError) as error:  # of this resample alone
             return error

@@ -10,6 +10,7 @@ that maximum has every positive labelled. Drawing ends when the verdict is settl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -33,6 +34,7 @@ ENOUGH = 1e-3  # of the statistic: what a fit may leave
 LOOK = 20  # draws between two looks at the verdict
 # A p-value so small by the law is not counted out: a thousand samples would say no more.
 FAR = 1e-4
+AT_BOUND = 0.95  # label frequency under the null
 DISPERSED = 2.0  # variance of the draws over that of the law, beyond which it does not hold
 RISK = 0.01  # of a verdict that more draws would turn
 SMALL = 50_000  # cells of a table of which a sample is fitted in some hundredths of a second
@@ -136,6 +138,14 @@ class Hypotheses:
         gram = self.free.gram(self.free.outcome)[:-1, :-1]
         return int(np.linalg.matrix_rank(gram, tol=1e-9, hermitian=True))
 
+    def far(self, statistic: float, draws: Any) -> bool:
+        """Whether a statistic lies far beyond the draws, by a law that holds.
+
+        It does not where the null has nearly every positive labelled, at the bound of the model.
+        """
+        law = by_law(self.freedom, statistic, np.array(draws))
+        return bool(self.null.c < AT_BOUND and law[2] < FAR)
+
     def _flat(self, theta: Floats) -> Floats:
         """A null fit as one with a free propensity."""
         gamma_0 = np.clip(theta[-1], *logit([1e-6, 1 - 1e-6]))
@@ -194,8 +204,7 @@ def null_draws(
         for part in _parts(np.random.SeedSequence(seed).spawn(most), LOOK):
             draws += Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(c) for c in part)
             larger = int(np.count_nonzero(np.array(draws) >= statistic))
-            far = by_law(hypotheses.freedom, statistic, np.array(draws))[2] < FAR
-            if stop_early and (settled(larger, len(draws)) or far):
+            if stop_early and (settled(larger, len(draws)) or hypotheses.far(statistic, draws)):
                 break
             report(len(draws) / most)
     report(1.0)

@@ -43,7 +43,9 @@ def em(
 ) -> PUFit:
     """EM with two logistic models, from a named start or from a given (beta, gamma)."""
     rows, likelihood = problem.rows, problem.likelihood
-    outcome, propensity = problem.outcome_model(), problem.propensity_model()
+    valued = stopping == "objective"
+    outcome = problem.outcome_model(valued=valued)
+    propensity = problem.propensity_model(valued=False)
     theta = start(problem, init)
     accelerator = Anderson(memory=8 if accelerate else 0, scale=likelihood.scale)
     value, grad = likelihood.value_grad(theta)

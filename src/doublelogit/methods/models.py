@@ -52,6 +52,7 @@ class LogisticModel:
     gram: Callable[[], Floats]  # mean of xx' over the rows
     tol: float = INNER_TOL
     max_iter: int | None = None
+    valued: bool = True  # whether a fit says what it has reached, which takes a pass of its own
     worst: float = field(default=0.0, init=False)
     theta: Floats = field(init=False)
     _factor: Factor | None = field(default=None, init=False)
@@ -97,6 +98,7 @@ class LogisticModel:
                 max_iter=self.max_iter or 100,
                 factor=self._factor,
                 reach=partial(self._reach, rows, weight),
+                valued=self.valued,
             )
         self.theta, self._factor = solution.theta, solution.factor
         if not solution.converged:

@@ -55,7 +55,7 @@ def tm(
     rows = problem.rows
     label = label or problem.label_model()
     outcome = outcome or problem.outcome_model()
-    propensity = propensity or problem.propensity_model()
+    propensity = propensity or problem.propensity_model(valued=False)
     alpha = weighted_mean(rows, rows.s) if stratum_quantile is None else stratum_quantile
 
     label.fit(rows.s)

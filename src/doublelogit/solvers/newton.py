@@ -4,7 +4,7 @@ Algorithm::
 
     repeat until |g|_max <= tol
         d <- -H0^-1 g                  H0: the Hessian factorised last, here or in an earlier fit
-        if |g(theta + d)| <= |g| / 10  keep H0, corrected by what the step revealed
+        if |g(theta + d)| <= .3 |g|    keep H0, corrected by what the step revealed
         else                           take the step if it helps, renew H0; if H0 was already
                                        that of theta, shorten the step until the value falls
 
@@ -21,7 +21,7 @@ from doublelogit._types import Floats
 from doublelogit.solvers.objective import Objective, ValueGrad
 from doublelogit.solvers.solution import Factor, Solution, largest
 
-CONTRACTION = 0.1  # steps that shrink g less gain less per second than a renewed Hessian
+CONTRACTION = 0.3  # steps that shrink g less gain less per second than a renewed Hessian
 # A step that changes predictors by ten is one on a flat tail, where the optimum is at infinity.
 LONGEST = 10.0
 
@@ -41,10 +41,12 @@ def newton(
     max_iter: int = 100,
     factor: Factor | None = None,
     reach: Callable[[Floats], Reach] | None = None,
+    valued: bool = True,
 ) -> Solution:
     """Minimise a convex objective.
 
-    ``factor`` of a nearby fit saves the first Hessian. ``reach`` tells how far a step goes.
+    ``factor`` of a nearby fit saves the first Hessian. ``reach`` tells how far a step goes. The
+    value, which steps that shrink the gradient do without, may be left out (not ``valued``).
     """
     fresh, rate, unit = factor is None, 1.0, objective.unit
     if factor is None:
@@ -57,7 +59,7 @@ def newton(
         if size <= tol:
             break
         step, longest = _bounded(-factor.solve(grad), reach)
-        trial = _look(objective, theta + step, last=rate * size <= tol)
+        trial = _look(objective, theta + step, last=valued and rate * size <= tol)
         rate = largest(trial.grad, unit) / size
         if rate <= CONTRACTION:
             factor = factor.corrected(step, trial.grad - grad)
@@ -74,7 +76,7 @@ def newton(
         factor, fresh = Factor.from_matrix(hess), True
     else:
         n_iter = max_iter
-    if np.isnan(value):
+    if valued and np.isnan(value):
         value = objective.value_grad(theta).value
     size = largest(grad, unit)
     return Solution(theta, value, size, n_iter, tol == 0 or size <= tol, factor)
