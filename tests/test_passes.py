@@ -1,9 +1,21 @@
-"""How often inference looks at the rows: passes are counted, not timed."""
+"""How often fits and inference look at the rows: passes are counted, not timed."""
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
-from doublelogit import AveragedClassifier, JointClassifier, Roles, infer, scan_parquet
+from benchmarks.counts import counted
+from doublelogit import (
+    AveragedClassifier,
+    EMClassifier,
+    JointClassifier,
+    NaiveClassifier,
+    Roles,
+    TwoModelsClassifier,
+    infer,
+    scan_parquet,
+    scar_test,
+)
 from doublelogit.engines.parquet import Blocks
 
 pytestmark = pytest.mark.usefixtures("one_signal")
@@ -39,7 +51,7 @@ def test_twenty_groups_take_as_many_passes_as_one(what, cov_type, scan, table, p
     for n_groups in (1, 20):
         found = infer(model, scan, cov_type=cov_type, groups=clusters)
         passes.clear()
-        getattr(found, what)(by=np.arange(3000) % n_groups)
+        getattr(found, what)(by=np.arange(3000) % n_groups, method="delta")
         counts[n_groups] = len(passes)
     assert counts[20] == counts[1] <= 7
 
@@ -64,6 +76,63 @@ def test_the_information_is_computed_once(scan, table, monkeypatch):
         "value_grad_hess",
         lambda self, theta: hessians.append(1) or compute(self, theta),
     )
-    found.summary(), found.prevalence(), found.label_frequency(), found.hidden()
-    found.prevalence(by=np.arange(3000) % 20)
+    found.summary()
+    for what in (found.prevalence, found.label_frequency, found.hidden):
+        what(method="delta")
+    found.prevalence(by=np.arange(3000) % 20, method="delta")
     assert len(hessians) == 1
+
+
+@pytest.fixture(scope="module")
+def biased():
+    """Labels that lean on all of eight features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 8))
+    y = rng.random(4000) < expit(X @ np.linspace(-1, 1.5, 8))
+    return X, y & (rng.random(4000) < expit(X @ np.linspace(0.8, -0.6, 8)))
+
+
+# Passes over the rows and Hessians, a quarter above what was counted when they were set down.
+LIMITS = {
+    "NAIVE": (NaiveClassifier(), 16, 2),
+    "JOINT, one start": (JointClassifier(n_starts=1), 54, 13),
+    "JOINT": (JointClassifier(), 190, 32),
+    "EM": (EMClassifier(init="naive"), 700, 20),
+    "TM, 100 rounds": (TwoModelsClassifier(tol=0, max_iter=100), 1230, 8),
+    "AVERAGED": (AveragedClassifier(), 300, 160),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", LIMITS)
+def test_no_fit_looks_at_the_rows_more_often_than_it_did(name, biased):
+    model, passes, hessians = LIMITS[name]
+    with counted() as found:
+        model.fit(*biased)
+    assert 0 < found["passes"] <= passes
+    assert 0 < found["hessians"] <= hessians
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_refits_of_tests_and_of_the_bootstrap_start_where_they_end(biased):
+    X, s = biased
+    model = JointClassifier().fit(X, s)
+    with counted() as one:
+        JointClassifier(n_starts=1).fit(X, s)
+    with counted() as found:
+        infer(model, X, s).prevalence(method="bootstrap", n_resamples=5, n_jobs=1)
+    assert found["hessians"] / 6 < 0.7 * one["hessians"]
+    with counted() as found:
+        scar_test(X, s, n_resamples=20, stop_early=False, n_jobs=1)
+    assert found["hessians"] / 21 < 20  # three climbs each
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_starts", [1, 4])
+def test_joint_is_as_exact_as_its_tolerance_promises(n_starts, biased):
+    X, s = biased
+    found, tight = (
+        JointClassifier(n_starts=n_starts, tol=tol).fit(X, s).predict_positive(X)
+        for tol in (1e-6, 1e-11)
+    )
+    np.testing.assert_allclose(found, tight, atol=1e-6)

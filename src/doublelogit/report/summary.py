@@ -153,7 +153,6 @@ def _test(analysis: Analysis) -> dict[str, Any]:
         "statistic": test.statistic,
         "p_value": test.p_value,
         "asymptotic": test.asymptotic,
-        "p_interval": test.p_interval,
         "samples": test.draws,
         "note": " ".join(_test_notes(analysis)),
     }

@@ -1,0 +1,50 @@
+"""How often a fit looks at the rows, and how many Hessians it computes: counted, not timed."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from doublelogit import objective
+from doublelogit.engines.memory import MemoryRows
+
+LOSSES = (objective.LogisticObjective, objective.DoubleLogisticObjective)
+
+
+@contextmanager
+def counted() -> Iterator[Counter[str]]:
+    """Passes over rows in memory and Hessians of all of them, counted while this is open.
+
+    A Hessian from some of the rows is a pass over these, counted as the share that they are.
+    """
+    found: Counter[str] = Counter()
+    most = [0]
+
+    def passing(verb):
+        def counting(rows, fn, *columns):
+            most[0] = max(most[0], len(rows.s))
+            found["passes"] += len(rows.s) / most[0]
+            return verb(rows, fn, *columns)
+
+        return counting
+
+    def curving(hessian):
+        def counting(loss, theta):
+            found["hessians"] += len(loss.rows.s) / max(most[0], len(loss.rows.s))
+            return hessian(loss, theta)
+
+        return counting
+
+    with patch.multiple(
+        MemoryRows, sum_rows=passing(MemoryRows.sum_rows), map_rows=passing(MemoryRows.map_rows)
+    ):
+        patches = [
+            patch.object(loss, "value_grad_hess", curving(loss.value_grad_hess)) for loss in LOSSES
+        ]
+        for one in patches:
+            one.start()
+        try:
+            yield found
+        finally:
+            for one in patches:
+                one.stop()
