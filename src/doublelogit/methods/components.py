@@ -1,5 +1,6 @@
 """From explored cells to a mixture of normals: coefficients, covariances and shares."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,9 @@ from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor, pull_back
 from doublelogit.fitted import PosteriorMixture, PosteriorSide
 from doublelogit.link import Link, probability
+from doublelogit.methods.belief import Belief
 from doublelogit.methods.exploration import LIGHT, Component
+from doublelogit.methods.prior import FIRM
 from doublelogit.methods.problem import Problem
 
 AT_ONCE = 16  # components whose rows are looked at in one pass: more would not fit the cache
@@ -23,9 +26,23 @@ def mixture(components: list[Component], mean_s: float, symmetric: bool) -> Post
     share = softmax(log_mass)
     kept = np.flatnonzero(share >= LIGHT * share.max())
     weight = share[kept] / share[kept].sum()
-    sides = _sides([components[i] for i in kept])
+    outcome, propensity = _sides([components[i] for i in kept])
+    sides = informed(outcome, components[0].posterior.problem.beliefs, mean_s), propensity
     about = (weight, weight, rho[kept], log_mass[kept])
     return PosteriorMixture(mean_s, *about, *sides, symmetric, kappa=kappa[kept])
+
+
+def informed(side: PosteriorSide, beliefs: tuple[Belief, ...], mean_s: float) -> PosteriorSide:
+    """The outcome with its share given what is believed of it, or of the label frequency."""
+    for belief in beliefs:
+        mean, sd = belief.mean, belief.sd
+        if belief.about == "label frequency":
+            mean, sd = mean_s / mean, mean_s * sd / mean**2
+        variance, firm = side.share_sd**2, max(sd, FIRM) ** 2
+        gain = variance / (variance + firm)
+        share, share_sd = side.share + gain * (mean - side.share), side.share_sd * np.sqrt(1 - gain)
+        side = replace(side, share=share, share_sd=share_sd)
+    return side
 
 
 def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:

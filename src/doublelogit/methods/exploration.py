@@ -6,7 +6,7 @@ rarer at their means than overall, and v larger. The mass of a cell is
 
     evidence^zeta * prior(pi) * prior(c) * |d(pi, c) / d(b_0, tau)| * (change of tau in the cell)
 
-with tau = sigma(g_0), c uniform unless it is known, pi = mean y(x) at the mode of its middle, and
+with tau = sigma(g_0), pi = mean y(x) and c = mean y(x)e(x) / pi at the mode of its middle, and
 
     |d(pi, c) / d(b_0, tau)| = mean y(1-y) * mean ye(1-e) / (pi tau (1-tau)).
 
