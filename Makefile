@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean faults test-lowest test-core
+.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -91,6 +91,9 @@ shapes: $(VENV)/.dev  ## Whether skewed numbers are better transformed, on the c
 	$(THREADS) $(BIN)/python benchmarks/shapes.py columns
 	$(THREADS) $(BIN)/python benchmarks/shapes.py learn
 	$(THREADS) $(BIN)/python benchmarks/shapes.py test
+
+audits: $(VENV)/.dev  ## Audits: cover and width, misuse, later rounds, speed; needs the corpus; benchmarks/results
+	$(THREADS) $(BIN)/python benchmarks/audits.py
 
 faults: $(VENV)/.dev  ## Errors and kills at every write, threads that save one path; benchmarks/results
 	$(BIN)/python benchmarks/faults.py

@@ -59,6 +59,7 @@ PAGES = [
     "docs/scale.md",
     "docs/experiments.md",
     "docs/rivals.md",
+    "docs/audits.md",
 ]
 
 

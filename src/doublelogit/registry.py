@@ -145,6 +145,7 @@ _RIVALS = (
 METHODS = {method.name: method for method in _METHODS}
 RIVALS = {method.name: method for method in _RIVALS}
 CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_RIVALS)}
+AUDIT_GOALS = ("prevalence", "orientation", "list")  # what rows of an audit may be drawn for
 DEFAULT_METHOD = "joint"
 
 # What models the class in a table; labelling stays logistic in the plain columns.

@@ -8,8 +8,18 @@ The theory is on one page of the documentation, docs/audits.md.
 """
 
 from doublelogit.audit.crossfit import joined
-from doublelogit.audit.estimate import AuditEstimate, estimate
+from doublelogit.audit.estimate import AuditEstimate, error_of, estimate, model_error
 from doublelogit.audit.plan import Plan, plan
 from doublelogit.audit.sheet import Audit, as_audit
 
-__all__ = ["Audit", "AuditEstimate", "Plan", "as_audit", "estimate", "joined", "plan"]
+__all__ = [
+    "Audit",
+    "AuditEstimate",
+    "Plan",
+    "as_audit",
+    "error_of",
+    "estimate",
+    "joined",
+    "model_error",
+    "plan",
+]

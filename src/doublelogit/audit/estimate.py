@@ -15,9 +15,11 @@ from doublelogit.audit.gather import Gathered, Population, gather
 from doublelogit.audit.misuse import Signs, signs
 from doublelogit.audit.sheet import Audit, as_audit
 from doublelogit.inference.estimate import Estimate, check_level
+from doublelogit.registry import method_of
 from doublelogit.table_model import FittedTable
 from doublelogit.tables import Table
 from doublelogit.thresholds import AGREEMENT_LEVEL
+from doublelogit.wording import Interval
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def estimate(
     top: int | None = None,
     level: float = 0.95,
     cross_fit: bool | None = None,
+    model_error: float = 0.0,
 ) -> AuditEstimate:
     """Estimate prevalence and hidden positives from an audit.
 
@@ -119,6 +122,9 @@ def estimate(
     cross_fit : bool, default=None
         Whether the audited classes are in the model's likelihood, so that it must be fitted again
         without them; None looks at the table.
+    model_error : float, default=0.0
+        Standard error of the model's prevalence, for the test whether model and audit agree: 0
+        asks whether this very model expected what was found; see :func:`model_error`.
 
     Returns
     -------
@@ -137,7 +143,7 @@ def estimate(
         models = fold_models(_fitted(model), X, seen, fold)
     blocks = blocks_of(model, X, y, Asked(by=by, models=models))
     found = gather(blocks, seen.ids, 0 if top is None else top)
-    return _concluded(_Case(audit, seen, found, fold, level), top)
+    return _concluded(_Case(audit, seen, found, fold, level, model_error), top)
 
 
 def _fitted(model: Any) -> FittedTable:
@@ -153,6 +159,7 @@ class _Case:
     found: Gathered
     fold: Ints | None
     level: float
+    model_error: float
 
     @property
     def h(self) -> Floats:
@@ -289,10 +296,27 @@ def _compared(case: _Case, known: Any) -> tuple[Agreement, Calibration]:
     y, h = case.seen.y[known], case.h[known]
     false_positive, false_negative = case.audit.reviewer_error
     said = false_positive + (1 - false_positive - false_negative) * h  # what a reviewer would say
-    spread = np.sqrt(float(said @ (1 - said)))
+    whole = case.found.population
+    own = len(y) * case.model_error * whole.rows / max(whole.open, 1.0)  # all of it is hidden
+    spread = np.hypot(np.sqrt(float(said @ (1 - said))), own)
     gap = max(abs(float((y - said).sum())) - 0.5, 0.0)  # counts move in steps of one
     p = float(2 * norm.sf(gap / spread)) if spread > 0 else float(gap == 0)
     chance = case.seen.frame["chance"].to_numpy(dtype=float)[known]
     weight = np.where(np.isnan(chance), 1.0, 1 / chance)
     agreement = Agreement(len(y), float(y.sum()), float(said.sum()), p)
     return agreement, calibrate(y, h, weight)
+
+
+def model_error(model: Any, table: Table) -> float:
+    """Standard error of the prevalence of a model fitted to a table; 0 if its method has none."""
+    fitted = _fitted(model)
+    if method_of(fitted.classifier).intervals is None or not fitted.classifier.converged_:
+        return 0.0
+    return error_of(fitted.infer(table).reliable_prevalence())
+
+
+def error_of(answer: Interval) -> float:
+    """Standard error that an estimate with a 95% interval is as good as having."""
+    if answer.low is None or answer.high is None:
+        return 0.0
+    return (answer.high - answer.low) / (2 * float(norm.ppf(0.975)))

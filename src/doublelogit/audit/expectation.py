@@ -17,7 +17,7 @@ from doublelogit.audit.interval import Cells, total_interval
 from doublelogit.audit.strata import Strata
 from doublelogit.thresholds import FEW_AUDITED
 
-DRAWS = 21
+DRAWS = 15
 MANY = 2  # times the number that is few: from there on one draw stands for all
 TRUTHS = ("holds", "nothing", "worst")
 

@@ -19,13 +19,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import binom, t
+from scipy.special import betaln, xlog1py, xlogy
+from scipy.stats import t
 
 from doublelogit._types import Floats
 from doublelogit.thresholds import FEW_AUDITED
 
 GRID = np.geomspace(1e-7, 1e7, 240)  # multipliers, in units of the largest n_k / W_k
-HALVINGS = 45
+HALVINGS = 40
 Excess = Callable[[Floats], tuple[Floats, Floats]]
 GRAIN = 12  # steps of the exact distribution's grid in the smallest weight of a row
 
@@ -141,16 +142,18 @@ def exact_interval(cells: Cells, level: float) -> tuple[float, float]:
     at, tail = int(steps @ cells.positive), (1 - level) / 2
     scale = float((cells.drawn / cells.weight).max())
 
-    def at_most(mu: float, limit: int) -> float:
-        return _cdf(cells.drawn, cells.shares(np.array([mu]))[0], steps, limit)
+    whole, below = (_Counts.up_to(cells.drawn, steps, limit) for limit in (at, at - 1))
+
+    def at_most(mu: float, counts: "_Counts") -> float:
+        return counts.probability(cells.shares(np.array([mu]))[0])
 
     def total(mu: float) -> float:
         return float(cells.shares(np.array([mu]))[0] @ cells.weight)
 
     low = 0.0
     if at > 0:  # P(T_hat >= what was found) falls as T does
-        low = total(_crossing(lambda mu: 1 - at_most(mu, at - 1) - tail, scale, 1.0))
-    return low, total(_crossing(lambda mu: at_most(mu, at) - tail, scale, -1.0))
+        low = total(_crossing(lambda mu: 1 - at_most(mu, below) - tail, scale, 1.0))
+    return low, total(_crossing(lambda mu: at_most(mu, whole) - tail, scale, -1.0))
 
 
 def _crossing(above: Callable[[float], float], scale: float, sign: float) -> float:
@@ -167,17 +170,45 @@ def _crossing(above: Callable[[float], float], scale: float, sign: float) -> flo
     return float(np.sqrt(inside * outside) * sign)
 
 
-def _cdf(drawn: Floats, share: Floats, steps: Floats, limit: int) -> float:
-    """P(sum_k steps_k Y_k <= limit) for independent binomial counts Y_k."""
-    found = np.zeros(limit + 1)
-    found[0] = 1.0
-    for n, p, step in zip(drawn, share, steps, strict=True):
-        counts = np.arange(min(int(n), limit // int(step)) + 1)
-        weight = binom.pmf(counts, n, p)
-        before, found = found, np.zeros(limit + 1)
-        for count, chance in zip(counts * int(step), weight, strict=True):
-            found[count:] += chance * before[: limit + 1 - count]
-    return float(min(found.sum(), 1.0))
+@dataclass(frozen=True)
+class _Counts:
+    """Numbers of positives in each stratum that a weighted sum of them leaves room for.
+
+    ``ways`` are the logarithms of the binomial coefficients, so that no distribution is asked for
+    again when only its probability changes.
+    """
+
+    drawn: Floats
+    steps: Floats
+    limit: int
+    counts: list[Floats]
+    ways: list[Floats]
+
+    @classmethod
+    def up_to(cls, drawn: Floats, steps: Floats, limit: int) -> "_Counts":
+        """Counts whose weighted sum is at most a limit."""
+        counts = [
+            np.arange(min(int(n), max(limit, 0) // int(step)) + 1.0)
+            for n, step in zip(drawn, steps, strict=True)
+        ]
+        ways = [
+            -np.log(n + 1) - betaln(n - k + 1, k + 1) for n, k in zip(drawn, counts, strict=True)
+        ]
+        return cls(drawn, steps, limit, counts, ways)
+
+    def probability(self, share: Floats) -> float:
+        """P(sum_k steps_k Y_k <= limit) for independent binomial counts Y_k."""
+        if self.limit < 0:
+            return 0.0
+        found = np.zeros(self.limit + 1)
+        found[0] = 1.0
+        each = zip(self.drawn, share, self.steps, self.counts, self.ways, strict=True)
+        for n, p, step, counts, ways in each:
+            chances = np.exp(ways + xlogy(counts, p) + xlog1py(n - counts, -p))
+            before, found = found, np.zeros(self.limit + 1)
+            for count, chance in zip((counts * step).astype(int), chances, strict=True):
+                found[count:] += chance * before[: self.limit + 1 - count]
+        return float(min(found.sum(), 1.0))
 
 
 def linear_interval(

@@ -15,8 +15,9 @@ from doublelogit.audit.draw import row_keys
 from doublelogit.audit.estimate import AuditEstimate, estimate
 from doublelogit.audit.expectation import Expected, budget_for, expect, remaining
 from doublelogit.audit.sheet import Audit, as_audit
-from doublelogit.audit.strata import GOALS, Strata, Sums, make_strata
+from doublelogit.audit.strata import Strata, Sums, make_strata
 from doublelogit.audit.tally import Choice, Chosen, Question, add_up, choose, listed_rows, tally
+from doublelogit.registry import AUDIT_GOALS
 
 FIRST_GUESS = 100.0  # rows for which strata are made before a width is turned into a budget
 FEWEST_MORE = 25  # rows of a later round: smaller ones tell too little of their own variance
@@ -259,10 +260,12 @@ def _shuffled(frame: Any, chosen: Chosen, strata: Strata, population: float, tas
 
 def _goals(goal: str | Sequence[str]) -> tuple[str, ...]:
     asked = (goal,) if isinstance(goal, str) else tuple(goal)
-    asked = GOALS if asked == ("all",) else asked
+    asked = AUDIT_GOALS if asked == ("all",) else asked
     for name in asked:
-        if name not in GOALS:
-            raise ValueError(f"`goal` must be one of {', '.join(GOALS)} or all; got {name!r}.")
+        if name not in AUDIT_GOALS:
+            raise ValueError(
+                f"`goal` must be one of {', '.join(AUDIT_GOALS)} or all; got {name!r}."
+            )
     return asked
 
 

@@ -23,7 +23,6 @@ from doublelogit._types import Floats, Ints
 from doublelogit.audit.grouped import sum_by
 
 UNIFORM = 0.7  # of the audit is drawn without regard to the model
-GOALS = ("prevalence", "orientation", "list")
 BINS = 2048  # of h, from which strata are put together
 APART = 0.1  # distance of h from the swapped model's that makes a class of its own
 FEWEST = 2  # rows of a stratum: with one there is no variance

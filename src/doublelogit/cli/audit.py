@@ -7,6 +7,7 @@ import typer
 
 from doublelogit.cli import options
 from doublelogit.cli.options import Common, on_table
+from doublelogit.registry import AUDIT_GOALS
 
 EXAMPLE = (
     "Examples: [bold]doublelogit audit patients.csv --label diagnosed --id patient --budget 100 "
@@ -17,11 +18,9 @@ EXAMPLE = (
 
 
 def _goal(value: str) -> str:
-    from doublelogit.audit.strata import GOALS
-
     asked = options.names(value) or ()
-    if value != "all" and not (asked and set(asked) <= set(GOALS)):
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(GOALS)} or all.")
+    if value != "all" and not (asked and set(asked) <= set(AUDIT_GOALS)):
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(AUDIT_GOALS)} or all.")
     return value
 
 

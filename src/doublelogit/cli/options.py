@@ -349,10 +349,13 @@ def _check_out(given: dict[str, Any]) -> None:
 
 def audit_findings(model: Any, rows: Any) -> list[Any]:
     """What the audit of a table says of it and of a model; nothing where there is none."""
-    from doublelogit.audit import estimate
+    from doublelogit.audit import estimate, model_error
     from doublelogit.audit.conclusions import conclusions
 
-    return [] if rows.audit is None else conclusions(estimate(model, rows, rows.audit))
+    if rows.audit is None:
+        return []
+    error = model_error(model, rows)
+    return conclusions(estimate(model, rows, rows.audit, model_error=error))
 
 
 def asked() -> str:

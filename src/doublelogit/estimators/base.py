@@ -105,7 +105,9 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
             Number of times each row counts. (TM's quantile counts rows: weights that sum to one
             would make the sample a single row.)
         audited_y : array-like of shape (n_samples,), default=None
-            The class of rows where it was found out: 1 positive, 0 negative, NaN elsewhere.
+            The class of rows where it was found out: 1 positive, 0 negative, NaN elsewhere. They
+            are taken to be missing at random: given features and label, rows were looked at
+            whatever their class.
 
         Returns
         -------

@@ -167,7 +167,9 @@ def listed(rows: int, claimed: float, right: Sequence[float]) -> Finding:
         f"Of the first {rows} rows the model expects {claimed:.0f} to be positive; put right by "
         f"the audited rows, {value:.0f} ({low:.0f} to {high:.0f})."
     )
-    return Finding(FINE if low <= claimed <= high else ATTENTION, "audit", text)
+    numbers = {"rows": rows, "claimed": claimed, "value": value, "low": low, "high": high}
+    level = FINE if low <= claimed <= high else ATTENTION
+    return Finding(level, "audit", text, numbers)
 
 
 def outside(methods: Sequence[str], answer: Interval) -> Finding:

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from doublelogit._types import Floats
-from doublelogit.audit import AuditEstimate, estimate
+from doublelogit.audit import AuditEstimate, error_of, estimate
 from doublelogit.fit import Orientation
 from doublelogit.inference import Inference, ScarTest, scar_test
 from doublelogit.report.answers import (
@@ -104,7 +104,9 @@ class Analysis:
         if self.table.audit is None:
             return None
         self.progress("intervals", 0.5)
-        return estimate(self.model, self.table, self.table.audit, by=self.table.roles.by)
+        error = error_of(self.main)
+        by = self.table.roles.by
+        return estimate(self.model, self.table, self.table.audit, by=by, model_error=error)
 
     @cached_property
     def probabilities(self) -> Probabilities:

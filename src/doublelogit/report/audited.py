@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from doublelogit.audit import AuditEstimate
+from doublelogit.findings import Finding
 from doublelogit.findings import audit as words
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.answers import AUDITED, Answer
@@ -26,7 +26,7 @@ def audit_numbers(analysis: Analysis) -> dict[str, Any] | None:
     found = analysis.audit
     if found is None:
         return None
-    answer = audit_answer(analysis)
+    answer, listed = audit_answer(analysis), list_finding(analysis)
     in_fit = "the model, which has learned from the audited rows"
     alone = "the model, without the audited rows"
     known = analysis.table.audited is not None
@@ -42,7 +42,7 @@ def audit_numbers(analysis: Analysis) -> dict[str, Any] | None:
         "hidden": None if found.hidden is None else asdict(found.hidden),
         "groups": [{"group": name, **asdict(e)} for name, e in found.groups.items()],
         "bands": list(found.calibration.bands),
-        "listed": _listed(analysis, found),
+        "listed": None if listed is None else listed.to_dict(),
     }
 
 
@@ -50,21 +50,11 @@ def _ends(answer: Answer) -> tuple[float, float | None, float | None, str]:
     return answer.value, answer.low, answer.high, answer.how
 
 
-def _listed(analysis: Analysis, found: AuditEstimate) -> dict[str, Any] | None:
-    """The first rows of the list: what the model claims, and that put right."""
+def list_finding(analysis: Analysis) -> Finding | None:
+    """The first rows of the list: what the model claims, and that put right by the audit."""
+    found = analysis.audit
     hidden = analysis.probabilities.hidden[analysis.table.unlabelled]
     first = np.sort(hidden)[::-1][:LIST]
-    if len(first) == 0 or found.kind == "convenience":
+    if found is None or len(first) == 0 or found.kind == "convenience":
         return None
-    right = found.calibration.mean(first)
-    said = words.listed(len(first), float(first.sum()), right)
-    value, low, high = right
-    claimed = float(first.mean())
-    return {
-        "rows": len(first),
-        "claimed": claimed,
-        "value": value,
-        "low": low,
-        "high": high,
-        "text": said.text,
-    }
+    return words.listed(len(first), float(first.sum()), found.calibration.mean(first))

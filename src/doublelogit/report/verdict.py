@@ -16,6 +16,7 @@ from doublelogit.findings import fit as fits
 from doublelogit.findings import table as tables
 from doublelogit.registry import method_of
 from doublelogit.report.analysis import Analysis
+from doublelogit.report.audited import list_finding
 from doublelogit.table_doubts import doubts, few_labels, leaks, shaped
 from doublelogit.tables.columns import Ignored
 from doublelogit.thresholds import MANY_MISSING
@@ -28,7 +29,7 @@ def verdict(analysis: Analysis, calibration_gap: float) -> list[Finding]:
     fit = [found for found in analysis.model.classifier.findings_ if found.topic != "orientation"]
     return [
         *doubts(analysis.table, analysis.model.encoding),
-        *([] if analysis.audit is None else conclusions(analysis.audit)),
+        *_audit(analysis),
         _prevalence(analysis),
         fits.orientation(analysis.orientation),
         _bias(analysis),
@@ -52,7 +53,7 @@ def checks(analysis: Analysis) -> dict[str, list[Finding]]:
         "Labels": _labels(analysis),
         "Labelling at random": [_bias(analysis)],
         "Identifiability": [determined, orientation, _prevalence(analysis)],
-        **({} if analysis.audit is None else {"Audit": conclusions(analysis.audit)}),
+        **({} if analysis.audit is None else {"Audit": _audit(analysis)}),
     }
 
 
@@ -68,6 +69,14 @@ def _prevalence(analysis: Analysis) -> Finding:
         else f"The method {method} has no interval for it."
     )
     return answers.prevalence(main, labelled, analysis.hidden, weak=analysis.weak, without=without)
+
+
+def _audit(analysis: Analysis) -> list[Finding]:
+    """What an audit says of the prevalence, the model and its list."""
+    if analysis.audit is None:
+        return []
+    listed = list_finding(analysis)
+    return [*conclusions(analysis.audit), *([] if listed is None else [listed])]
 
 
 def _bias(analysis: Analysis) -> Finding:
@@ -145,24 +154,16 @@ def _whose(analysis: Analysis) -> str:
 
 def recommendation(analysis: Analysis) -> str:
     """What to do next."""
-    table, audit = analysis.table, analysis.audit
+    table = analysis.table
     leaking = [found.numbers["column"] for found in leaks(table, analysis.model.encoding)]
     if leaking:
         return (
             f"Leave out {', '.join(map(repr, leaking))} (`ignore`) and look again: while the label "
             "is among the features, nothing else on this page means much."
         )
-    if audit is not None and suspicions(audit):
-        return (
-            "Settle how the rows of the audit were chosen. Draw new ones by doublelogit audit if "
-            "they were not drawn at random."
-        )
-    if audit is not None and audit.prevalence is not None and not audit.agrees:
-        return (
-            "Use the audit's number for the share of positives. For a list, find out why the model "
-            "is off: name the columns that labelling depends on (`propensity_features`), try "
-            "another `method`, or look at more rows (doublelogit audit)."
-        )
+    advice = _advice(analysis)
+    if advice:
+        return advice
     audited = table.audited is not None and bool(np.isfinite(table.audited).any())
     if not analysis.clear:
         named = table.roles.propensity_features is not None
@@ -179,3 +180,25 @@ def recommendation(analysis: Analysis) -> str:
         more = "more rows" if audited else "some rows"
         text += f" Audit {more} drawn at random as well: they pin down the prevalence."
     return text
+
+
+def _advice(analysis: Analysis) -> str:
+    """What an audit asks for before anything else; nothing if it asks for nothing."""
+    audit, listed = analysis.audit, list_finding(analysis)
+    if audit is None:
+        return ""
+    if suspicions(audit):
+        return (
+            "Settle how the rows of the audit were chosen. Draw new ones by doublelogit audit if "
+            "they were not drawn at random."
+        )
+    off = listed is not None and listed.level != findings.FINE
+    if audit.prevalence is None or (audit.agrees and not off):
+        return ""
+    return (
+        "Use the audit's number for the share of positives. "
+        + ("The list is not what it claims to be. " if off else "")
+        + "Before a list is worked through, find out why the model is off: name the columns that "
+        "labelling depends on (`propensity_features`), try another `method` or features, or look "
+        "at more rows (doublelogit audit)."
+    )
