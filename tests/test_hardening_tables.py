@@ -129,6 +129,7 @@ ODD_COLUMNS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:'odd' is a copy of the label")
 @pytest.mark.parametrize("make", ODD_COLUMNS.values(), ids=ODD_COLUMNS)
 def test_a_column_of_any_kind_is_used_or_set_aside(make):
     fitted(odd=make)

@@ -38,6 +38,7 @@ def use(path, tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore:'day' is a copy of the label")
 @each_file
 def test_a_hostile_file_is_refused_with_a_sentence_or_read_as_it_should(entry, tmp_path):
     path = HOSTILE / entry["name"]

@@ -234,6 +234,7 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
             probabilities=found,
             clear=clear,
             weak=weak,
+            audit=None,
             model=SimpleNamespace(encoding=SimpleNamespace(used=())),
         )
     )
