@@ -1,24 +1,34 @@
-"""Speed of the methods as ratios to one logistic regression, timed side by side in one run.
+"""Speed: methods as multiples of one logistic regression, growth, commands; in CPU time, one run.
 
-adult, 70% of the rows, standardised, c = 0.5, and AVERAGED on a small table, in seconds. Writes
-results/speed.csv and prints a table.
+    python benchmarks/speed.py [--repeats N] [--parts methods,p,n,pages,bootstrap] [--peers PYTHON]
 
-    python benchmarks/speed.py [--repeats N] [--out FILE]
+One BLAS thread, everything interleaved, so that a slow minute hits all alike; a measure is the
+smallest time of the repeats. Passes over the rows and Hessians are counted beside (counts.py), and
+JOINT's answer is compared with one of a tolerance near rounding. Parts replace their rows in
+results/speed.csv; then results/speed.svg is drawn, with a copy in docs.
 """
 
 import argparse
 import csv
+import json
 import platform
-import statistics
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
 import tracemalloc
+import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import sklearn
+from counts import counted
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_limits
 
 import doublelogit
 from doublelogit import (
@@ -29,13 +39,20 @@ from doublelogit import (
     NaiveClassifier,
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
+    infer,
 )
 from doublelogit.datasets import load_benchmark
 from doublelogit.labelling import Scar, draw
 
-REFERENCE = "LogisticRegression"
-MODELS = {
-    REFERENCE: lambda: LogisticRegression(C=1, tol=1e-6, solver="newton-cholesky"),
+HERE = Path(__file__).parent
+OUT = HERE / "results" / "speed.csv"
+FIELDS = ("part", "what", "n", "p", "measure", "value", "limit")
+NEWTON, LBFGS = "LogisticRegression, newton-cholesky", "LogisticRegression, lbfgs"
+REFERENCES = {
+    NEWTON: lambda: LogisticRegression(C=1, tol=1e-6, solver="newton-cholesky"),
+    LBFGS: lambda: LogisticRegression(C=1, tol=1e-6, solver="lbfgs", max_iter=10_000),
+}
+METHODS = {
     "NAIVE": NaiveClassifier,
     "TM SIMPLE": TwoModelsSimpleClassifier,
     "TM, 100 rounds": lambda: TwoModelsClassifier(tol=0, max_iter=100),
@@ -45,73 +62,224 @@ MODELS = {
     "LBE, 1000 steps": LBEClassifier,
     "AVERAGED": AveragedClassifier,
 }
-TARGETS = {
-    "TM, 100 rounds": 25,
-    "JOINT, one start": 10,
-    "EM, to JOINT's gradient": 30,
-    "AVERAGED": 30,
+LIMITS = {
+    "TM, 100 rounds": 12,
+    "JOINT, one start": 5,
+    "JOINT, default": 15,
+    "EM, to JOINT's gradient": 15,
+    "AVERAGED": 15,
 }
+WIDTHS, LENGTHS = (100, 200, 500), (10_000, 100_000, 1_000_000)
+PAGES = (("check", 1000, 10, 3), ("report", 1000, 10, 6), ("report", 20_000, 20, 20))
+PAGES += (("report", 100_000, 50, 40),)
+PEERS = ("pulearn", "pu-toolbox", "pysarpu")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "speed.csv")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--parts", default="methods,p,n,pages,bootstrap")
+    parser.add_argument("--peers", help="a Python that has the other packages; adds that part")
     options = parser.parse_args()
+    wanted = options.parts.split(",") + ["peers"] * bool(options.peers)
+    kept = [row for row in read() if row["part"] not in wanted]
+    for part in wanted:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = PARTS[part](options)
+        kept += [dict(zip(FIELDS, (part, *row), strict=True)) for row in found]
+        write(kept)
+    for row in kept:
+        print(*(f"{row[name]!s:>9}" if name != "what" else f"{row[name]:38}" for name in FIELDS))
+    picture(kept)
 
-    X, s = sample()
-    times = {name: [] for name in MODELS}
-    for _ in range(options.repeats):  # interleaved, so that a slow minute hits all alike
-        for name, make in MODELS.items():
-            times[name].append(seconds(make(), X, s))
-    memory = {name: peak(make(), X, s) / X.nbytes for name, make in MODELS.items()}
-    facts = [*machine(X), small(options.repeats)]
-    print("\n".join(f"# {fact}" for fact in facts))
-    print(f"{'':26}{'ratio of medians':>17}{'of minima':>11}{'target':>8}{'peak memory / X':>17}")
-    rows = []
-    for name, taken in times.items():
-        ratio = statistics.median(taken) / statistics.median(times[REFERENCE])
-        least = min(taken) / min(times[REFERENCE])
-        print(f"{name:26}{ratio:17.1f}{least:11.1f}{TARGETS.get(name, ''):>8}{memory[name]:17.2f}")
-        rows.append(
-            [name, f"{ratio:.2f}", f"{least:.2f}", TARGETS.get(name, ""), f"{memory[name]:.2f}"]
+
+def cpu(work) -> float:
+    """CPU seconds of a piece of work, with those of its children."""
+    start = time.process_time() + _children()
+    work()
+    return time.process_time() + _children() - start
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def interleaved(makers, X, s, repeats: int) -> dict[str, float]:
+    """The smallest time of each model's fit, all fitted in turn, so many times."""
+    times = {name: [] for name in makers}
+    for _ in range(repeats):
+        for name, make in makers.items():
+            times[name].append(cpu(lambda make=make: make().fit(X, s)))
+    return {name: min(taken) for name, taken in times.items()}
+
+
+def methods(options):
+    """Every method on adult, whose labels were drawn at random or with a bias."""
+    for name, (X, s) in {"at random": adult(None), "biased": adult(1.0)}.items():
+        times = interleaved(REFERENCES | METHODS, X, s, options.repeats)
+        for model, seconds in times.items():
+            limit = LIMITS.get(model, "")
+            for reference in REFERENCES:
+                over = reference.rpartition(" ")[2]
+                line = (f"{model}; labels {name}", *X.shape, f"times {over}")
+                yield (*line, seconds / times[reference], limit if reference == NEWTON else "")
+        for model, make in METHODS.items():
+            line = (f"{model}; labels {name}", *X.shape)
+            with counted() as found:
+                make().fit(X, s)
+            yield from ((*line, kind, count, "") for kind, count in sorted(found.items()))
+            yield (*line, "peak memory over X", peak(make(), X, s) / X.nbytes, "")
+        yield (
+            f"JOINT, default; labels {name}",
+            *X.shape,
+            "largest error of y(x)",
+            error(X, s),
+            1e-6,
         )
-    options.out.parent.mkdir(exist_ok=True)
-    with options.out.open("w", newline="") as file:
-        file.writelines(f"# {fact}\n" for fact in facts)
-        writer = csv.writer(file)
-        writer.writerow(
-            ["model", "ratio_of_medians", "ratio_of_minima", "target", "peak_memory_over_X"]
+
+
+def error(X, s) -> float:
+    """How far JOINT's probabilities are from those of a tolerance near rounding."""
+    found = (JointClassifier(tol=tol).fit(X, s).predict_positive(X) for tol in (1e-6, 1e-12))
+    return float(np.abs(np.subtract(*found)).max())
+
+
+def growth_in_p(_):
+    """2000 rows and more and more features."""
+    chosen = {"JOINT, default": JointClassifier, "AVERAGED": AveragedClassifier}
+    seconds = {}
+    for p in WIDTHS:
+        X, s = sample(2000, p)
+        times = interleaved(REFERENCES | chosen, X, s, 1 if p > 200 else 2)
+        for name in chosen:
+            seconds[name, p] = times[name]
+            limit = 30 if (name, p) == ("AVERAGED", 500) else ""
+            yield name, 2000, p, "times newton-cholesky", times[name] / times[NEWTON], limit
+            yield name, 2000, p, "CPU seconds", times[name], ""
+    for name in chosen:
+        limit = 2.2 if name == "AVERAGED" else ""
+        yield (
+            name,
+            2000,
+            "",
+            "exponent in p",
+            exponent(WIDTHS, [seconds[name, p] for p in WIDTHS]),
+            limit,
         )
-        writer.writerows(rows)
 
 
-def sample() -> tuple[np.ndarray, np.ndarray]:
+def growth_in_n(_):
+    """20 features and more and more rows."""
+    chosen = {
+        "JOINT, one start": METHODS["JOINT, one start"],
+        "TM, five rounds": lambda: TwoModelsClassifier(tol=0, max_iter=5),
+        "AVERAGED": AveragedClassifier,
+    }
+    seconds = {}
+    for n in LENGTHS:
+        X, s = sample(n, 20)
+        times = interleaved(REFERENCES | chosen, X, s, 3 if n < LENGTHS[-1] else 1)
+        for name in chosen:
+            seconds[name, n] = times[name]
+            yield name, n, 20, "times newton-cholesky", times[name] / times[NEWTON], ""
+            yield name, n, 20, "times lbfgs", times[name] / times[LBFGS], ""
+            yield name, n, 20, "CPU seconds", times[name], ""
+    for name in chosen:
+        slope = exponent(LENGTHS, [seconds[name, n] for n in LENGTHS])
+        yield name, "", 20, "exponent in n", slope, "0.95 to 1.1"
+
+
+def pages(_):
+    """Commands as users type them, imports included."""
+    command = shutil.which("doublelogit")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, n, p, limit in PAGES:
+            X, s = sample(n, p)
+            table = Path(folder) / f"table{n}.csv"
+            pd.DataFrame(X).add_prefix("x").assign(s=s.astype(int)).to_csv(table, index=False)
+            asked = [command, name, str(table), "--label", "s", "--json"]
+            asked += ["--out", str(table.with_suffix(".html"))] * (name == "report")
+            seconds = cpu(
+                lambda asked=asked: subprocess.run(asked, check=True, capture_output=True)
+            )
+            yield f"doublelogit {name}", n, p, "CPU seconds", seconds, limit
+
+
+def bootstrap(_):
+    """200 resamples of a fit of JOINT."""
+    X, s = sample(20_000, 20)
+    found = infer(JointClassifier().fit(X, s), X, s)
+    asked = {"method": "bootstrap", "n_resamples": 20, "n_jobs": 1}
+    seconds = 10 * cpu(lambda: found.prevalence(**asked))
+    yield "200 resamples, ten times 20", 20_000, 20, "CPU seconds", seconds, 60
+
+
+def peers(options):
+    """Other packages on one sample, beside ours."""
+    X, s = sample(10_000, 20)
+    X_new, y_new = sample(10_000, 20, seed=1)
+    times = interleaved(REFERENCES | {"JOINT, default": JointClassifier}, X, s, 3)
+    yield (
+        "JOINT, default",
+        *X.shape,
+        "times newton-cholesky",
+        times["JOINT, default"] / times[NEWTON],
+        "",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data.npz"
+        np.savez(data, X=X, s=s, X_new=X_new, y_new=y_new)
+        for name in PEERS:
+            done = subprocess.run(
+                [options.peers, HERE / "peers.py", data, name], capture_output=True, text=True
+            )
+            if done.returncode:
+                yield name, *X.shape, "failed: " + done.stderr.strip().splitlines()[-1][:60], "", ""
+            else:
+                seconds = json.loads(done.stdout.splitlines()[-1])["seconds"]
+                yield name, *X.shape, "times newton-cholesky", seconds / times[NEWTON], ""
+
+
+PARTS = {
+    "methods": methods,
+    "p": growth_in_p,
+    "n": growth_in_n,
+    "pages": pages,
+    "bootstrap": bootstrap,
+    "peers": peers,
+}
+
+
+def adult(bias):
+    """70% of adult, standardised; half of the positives labelled, or more of those far ahead."""
     X, y = load_benchmark("adult", return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(X))[: int(0.7 * len(X))]
     X, y = np.ascontiguousarray(X[rows]), y[rows]
-    return X, draw(y, Scar(0.5).propensity(X), rng)
+    if bias is None:
+        return X, draw(y, Scar(0.5).propensity(X), rng)
+    return X, draw(y, expit(bias * X[:, 0]), rng)
 
 
-def small(repeats: int) -> str:
-    """How long AVERAGED takes on a table of a few hundred rows, where nobody wants to wait."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((500, 30))
-    y = (rng.random(500) < expit(X @ rng.normal(size=30) * 0.5)).astype(float)
-    s = draw(y, Scar(0.5).propensity(X), rng)
-    taken = statistics.median(seconds(AveragedClassifier(), X, s) for _ in range(repeats))
-    return f"AVERAGED on 500 rows x 30 features: {taken:.3f} s (target 0.2)"
+def sample(n, p, seed=0):
+    """Normal features, a class and a labelling that lean on all of them."""
+    rng = np.random.default_rng([seed, p])
+    beta, gamma = rng.normal(size=(2, p)) * np.array([[2.0], [1.0]]) / np.sqrt(p)
+    X = rng.standard_normal((n, p))
+    y = rng.random(n) < expit(X @ beta - 0.5)
+    return X, (y & (rng.random(n) < expit(X @ gamma))).astype(float)
 
 
-def seconds(model: object, X: np.ndarray, s: np.ndarray) -> float:
-    start = time.perf_counter()
-    model.fit(X, s)
-    return time.perf_counter() - start
+def exponent(sizes, seconds) -> float:
+    """Slope of log seconds in log size."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def peak(model: object, X: np.ndarray, s: np.ndarray) -> float:
+def peak(model, X, s) -> float:
+    """Largest memory that a fit asks Python for."""
     tracemalloc.start()
     model.fit(X, s)
     memory = tracemalloc.get_traced_memory()[1]
@@ -119,19 +287,75 @@ def peak(model: object, X: np.ndarray, s: np.ndarray) -> float:
     return memory
 
 
-def machine(X: np.ndarray) -> list[str]:
-    blas = ", ".join(
-        f"{lib['internal_api']} {lib['version']} with {lib['num_threads']} threads"
-        for lib in threadpool_info()
-        if lib["user_api"] == "blas"
+def read():
+    """Rows of an earlier run."""
+    if not OUT.exists():
+        return []
+    lines = [line for line in OUT.read_text().splitlines() if not line.startswith("#")]
+    rows = list(csv.DictReader(lines))
+    return rows if rows and set(rows[0]) == set(FIELDS) else []
+
+
+def write(rows) -> None:
+    fact = (
+        f"# {platform.machine()}, one BLAS thread, CPU time; Python {platform.python_version()}, "
+        f"numpy {np.__version__}, scikit-learn {sklearn.__version__}, doublelogit "
+        f"{doublelogit.__version__}\n"
     )
-    return [
-        f"adult, {X.shape[0]} rows x {X.shape[1]} features, standardised, c = 0.5",
-        f"{platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}, "
-        f"scikit-learn {sklearn.__version__}, doublelogit {doublelogit.__version__}",
-        blas,
-    ]
+    with OUT.open("w", newline="") as file:
+        file.write(fact)
+        table = csv.DictWriter(file, FIELDS)
+        table.writeheader()
+        for row in rows:
+            value = row["value"]
+            shown = f"{value:.4g}" if isinstance(value, float) else value
+            table.writerow({**row, "value": shown})
+
+
+def picture(rows) -> None:
+    """Methods on adult beside their limits, and growth in n and p."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "doublelogit"
+    import matplotlib.pyplot as plt
+
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
+    names = [name for name in METHODS if name != "LBE, 1000 steps"][::-1]
+    for shift, kind in ((0.2, "at random"), (-0.2, "biased")):
+        values = [value(rows, f"{name}; labels {kind}", "times newton-cholesky") for name in names]
+        at = np.arange(len(names)) + shift
+        left.barh(at, values, 0.38, label=f"labels {kind}")
+        for y, v in zip(at, values, strict=True):
+            left.text(v, y, f" {v:.1f}", va="center", fontsize=8)
+    for y, name in enumerate(names):
+        if name in LIMITS:
+            left.plot([LIMITS[name]] * 2, [y - 0.45, y + 0.45], "k--", lw=1)
+    left.set_yticks(range(len(names)), names)
+    left.set(xlabel="logistic regressions (newton-cholesky); dashed: limit", xscale="log")
+    left.legend(fontsize=8)
+    for ax, part, size in ((middle, "n", "n"), (right, "p", "p")):
+        for name in dict.fromkeys(row["what"] for row in rows if row["part"] == part):
+            points = [
+                (float(row[size]), float(row["value"]))
+                for row in rows
+                if (row["part"], row["what"], row["measure"]) == (part, name, "CPU seconds")
+            ]
+            slope = value(rows, name, f"exponent in {part}")
+            ax.plot(*zip(*points, strict=True), "o-", label=f"{name}: {part}^{slope:.2f}")
+        ax.set(xscale="log", yscale="log", ylabel="CPU seconds")
+        ax.legend(fontsize=8)
+    middle.set_xlabel("rows, 20 features")
+    right.set_xlabel("features, 2000 rows")
+    figure.savefig(OUT.with_suffix(".svg"), metadata={"Date": None})
+    shutil.copy(OUT.with_suffix(".svg"), HERE.parent / "docs" / "speed.svg")
+
+
+def value(rows, what, measure) -> float:
+    """One number of the results."""
+    found = [row["value"] for row in rows if (row["what"], row["measure"]) == (what, measure)]
+    return float(found[0]) if found else np.nan
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -32,10 +32,11 @@ LABELLING = 1.0
 TOL = 1e-6  # gradient of the mean log-likelihood
 ENOUGH = 1e-3  # of the statistic: what a fit may leave
 LOOK = 20  # draws between two looks at the verdict
-# A p-value so small by the law is not counted out: a thousand samples would say no more.
-FAR = 1e-4
+# A p-value so small by the law is not counted out: it takes thousands of samples to say more.
+FAR = 1e-3
 AT_BOUND = 0.95  # label frequency under the null
 DISPERSED = 2.0  # variance of the draws over that of the law, beyond which it does not hold
+REACH = 1.5  # the statistic over the largest draw, at least
 RISK = 0.01  # of a verdict that more draws would turn
 SMALL = 50_000  # cells of a table of which a sample is fitted in some hundredths of a second
 
@@ -219,10 +220,10 @@ def by_law(freedom: int, statistic: float, draws: Floats) -> tuple[float, float,
     """P by the chi-square law, stretched to the mean of the draws (Bartlett), and its range.
 
     The law's shape holds better than its scale, which penalty and flat directions change. Where
-    draws do not follow it, or reach half as far as the statistic, nothing is said.
+    draws do not follow it, or reach nearly as far as the statistic, nothing is said.
     """
     follow = draws.var() <= DISPERSED * 2 * draws.mean() ** 2 / freedom
-    if len(draws) < LOOK or 2 * draws.max() >= statistic or not follow:
+    if len(draws) < LOOK or REACH * draws.max() >= statistic or not follow:
         return np.nan, 0.0, 1.0
     mean, error = draws.mean(), 2 * draws.std() / np.sqrt(len(draws))
     means = np.maximum([mean, mean - error, mean + error], 1e-3)
