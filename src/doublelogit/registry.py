@@ -147,6 +147,9 @@ RIVALS = {method.name: method for method in _RIVALS}
 CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_RIVALS)}
 AUDIT_GOALS = ("prevalence", "orientation", "list")  # what rows of an audit may be drawn for
 DEFAULT_METHOD = "joint"
+# Methods whose opinion of a list counts in what a page claims: the best calibrated one, and one
+# that errs towards fewer positives where the default errs towards more.
+CAUTIOUS = ("averaged", "lbe")
 
 # What models the class in a table; labelling stays logistic in the plain columns.
 LINEAR, SPLINE = "linear", "spline"

@@ -235,6 +235,22 @@ def takes(method: Method, parameter: str) -> bool:
     return parameter in _class_of(method)._get_param_names()
 
 
+def classifier_for(
+    method: Method,
+    roles: Roles,
+    encoding: TableEncoding,
+    known: Mapping[str, Any] | None = None,
+) -> Any:
+    """The classifier of any method, as far as it can be told what is known.
+
+    One without a propensity has one set of features for all.
+    """
+    if not method.has_propensity:
+        roles = replace(roles, outcome_features=None, propensity_features=None)
+    taken = {name: value for name, value in (known or {}).items() if takes(method, name)}
+    return make_classifier(method, roles, encoding, taken)
+
+
 def _class_of(method: Method) -> Any:
     return vars(import_module(method.module))[method.class_name]
 

@@ -29,6 +29,8 @@ CALIBRATION_GAP = 0.02  # mean distance of s(x) from the labelled share that nee
 # least: there are many such questions, and reports ask it again by a flexible class.
 MISFIT_LEVELS = {"response": 0.03, "shape": 0.015, "exclusion": 0.03}
 
+ASTRAY = 0.01  # p-value of labels that stray from their probability along a column
+
 # Likelihood
 AT_BOUND = 1e-3  # relative distance from a bound of the prevalence at which it is reached
 FITS_OPTIMUM = 5.0  # log-likelihood units within which another optimum competes
@@ -54,7 +56,11 @@ LEAK_PRECISION = 0.98
 LEAK_RECALL = 0.9
 LEAK_RECALL_PRESENT = 0.1  # of rows that have a value at all
 
-# Methods
+# Methods and models beside each other; chosen on tables of the corpus that learn
+ANOTHER_LIST = 0.5  # share of the first rows in common below which a list is another one
+ANOTHER_PRECISION = 0.25  # difference of what is expected of the first rows
+BEYOND = 0.05  # distance from an interval at which another prevalence is a dissent
+VAGUE_CLAIM = 0.5  # width of an interval of precision that says next to nothing
 DISAGREEMENT = 0.1  # difference of prevalences that are no longer one answer
 CLEARLY_BETTER = 2.0  # standard errors by which another method must be better to be recommended
 

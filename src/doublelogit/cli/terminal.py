@@ -11,12 +11,20 @@ import typer
 from doublelogit.wording import as_options, visible
 
 MARKS = {
-    "note": ("·", "blue"),
+    "note": ("•", "blue"),
     "fine": ("✓", "green"),
     "attention": ("!", "yellow"),
     "problem": ("✗", "red"),
 }
-STEPS = ("fitting", "intervals", "testing SCAR", "other assumptions", "drawing")
+STEPS = (
+    "fitting",
+    "intervals",
+    "testing SCAR",
+    "other assumptions",
+    "other models",
+    "other methods",
+    "drawing",
+)
 
 
 def console(err: bool = False) -> Any:

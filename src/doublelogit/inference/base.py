@@ -5,6 +5,7 @@ from typing import Any
 
 from doublelogit.inference.diagnosis import Diagnosis
 from doublelogit.inference.estimate import Estimate
+from doublelogit.inference.misfit import Misfit
 from doublelogit.inference.profile import Profile
 from doublelogit.inference.summary import Summary
 
@@ -57,6 +58,11 @@ class Inference(ABC):
     @abstractmethod
     def undetermined(self) -> bool:
         """Whether intervals of single groups would not hold."""
+
+    @property
+    def misfits(self) -> list[Misfit]:
+        """What the labels say of the model itself; nothing where a posterior averages models."""
+        return []
 
     @property
     @abstractmethod

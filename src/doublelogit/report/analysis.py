@@ -1,9 +1,11 @@
 """Everything that a report computes, once it is asked for; what comes after words and draws it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
+
+import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.audit import AuditEstimate, error_of, estimate
@@ -17,6 +19,10 @@ from doublelogit.report.answers import (
     at_random,
     with_false_labels,
 )
+from doublelogit.report.doubt import Doubt
+from doublelogit.report.flexible import flexible_classes
+from doublelogit.report.opinions import FirstRows, other_methods
+from doublelogit.report.residuals import worst_residuals
 from doublelogit.table_model import FittedTable, Probabilities
 from doublelogit.tables import Table
 from doublelogit.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
@@ -107,6 +113,31 @@ class Analysis:
         error = error_of(self.main)
         by = self.table.roles.by
         return estimate(self.model, self.table, self.table.audit, by=by, model_error=error)
+
+    @cached_property
+    def model_doubt(self) -> Doubt:
+        """What flexible models say of the answer, and the labels of the model."""
+        self.progress("other models", 0.0)
+        said, first = self.probabilities, FirstRows.of(self.table, self.probabilities.listed)
+        return Doubt(
+            main=self.main,
+            own=first.opinion(self.model.method, said.positive, said.hidden),
+            first=first,
+            methods=[],
+            flexible=flexible_classes(self.model, first, said, self._rng),
+            misfits=[] if self.inference is None else self.inference.misfits,
+            residuals=worst_residuals(self.table, said.label),
+        )
+
+    @cached_property
+    def doubt(self) -> Doubt:
+        """The same, with what every other method says."""
+        others = other_methods(self.model, self.model_doubt.first, self._rng, self.progress)
+        return replace(self.model_doubt, methods=others)
+
+    @property
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.random_state)
 
     @cached_property
     def probabilities(self) -> Probabilities:

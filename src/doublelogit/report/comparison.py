@@ -18,18 +18,17 @@ from doublelogit.findings import methods as findings
 from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
 from doublelogit.metrics import label_log_likelihoods
-from doublelogit.registry import DEFAULT_METHOD, METHODS, SCAR, Method
+from doublelogit.registry import DEFAULT_METHOD, METHODS, SCAR
 from doublelogit.report.analysis import scar_verdict
 from doublelogit.table_model import (
+    classifier_for,
     encode_columns,
     fit_rows,
     fit_table,
     list_score,
-    make_classifier,
     quietly,
-    takes,
 )
-from doublelogit.tables import Table, TableEncoding
+from doublelogit.tables import Table
 from doublelogit.thresholds import CLEARLY_BETTER
 
 FOLDS = 3
@@ -95,7 +94,7 @@ def compare_methods(
     tried = {}
     for i, method in enumerate(COMPARED):
         tried[method.name] = _tried(
-            _classifier(method, table, encoding, known or {}), X, table, folds
+            classifier_for(method, table.roles, encoding, known), X, table, folds
         )
         progress("fitting", (i + 1) / len(COMPARED))
     found = _concluded([_line(name, tried, table) for name in tried], test)
@@ -120,16 +119,6 @@ class _Tried:
     hidden: Floats
     likelihood: Floats  # of each row, by the models that have not seen it
     findings: tuple[Finding, ...]
-
-
-def _classifier(
-    method: Method, table: Table, encoding: TableEncoding, known: Mapping[str, Any]
-) -> Any:
-    roles = table.roles
-    if not method.has_propensity:  # one set of features for all
-        roles = replace(roles, outcome_features=None, propensity_features=None)
-    taken = {name: value for name, value in known.items() if takes(method, name)}
-    return make_classifier(method, roles, encoding, taken)
 
 
 def _tried(classifier: Any, X: Any, table: Table, folds: Any) -> _Tried:

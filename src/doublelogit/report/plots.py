@@ -229,6 +229,19 @@ def _lengths(ax: Any, summary: dict[str, Any]) -> bool:
     return True
 
 
+def _residuals(ax: Any, summary: dict[str, Any]) -> bool:
+    found = summary["doubt"]["residuals"]
+    if not found:
+        return False
+    ax.plot(found["value"], found["predicted"], color=MUTED, lw=1.6, label="predicted")
+    ax.plot(found["value"], found["observed"], "o", color=BLUE, ms=5, label="labelled share")
+    _percents(ax.yaxis)
+    ax.grid(lw=0.6)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0)
+    ax.set(xlabel=short_label(found["column"]), ylabel="share", ylim=(0, None))
+    return True
+
+
 def _profile(ax: Any, summary: dict[str, Any]) -> bool:
     found = summary["profile"]
     if not found:
@@ -261,4 +274,5 @@ PLOTS: dict[str, tuple[Callable[[dict[str, Any]], float], Callable[[Any, Any], b
     "calibration": (_fixed, _calibration),
     "lengths": (_fixed, _lengths),
     "profile": (_fixed, _profile),
+    "residuals": (_fixed, _residuals),
 }

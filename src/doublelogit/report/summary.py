@@ -14,6 +14,7 @@ from doublelogit.metrics import label_calibration
 from doublelogit.report import verdict as words
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.audited import audit_answer, audit_numbers
+from doublelogit.report.doubt import doubt_numbers
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
 from doublelogit.table_rows import rows_of
 from doublelogit.tables.columns import Category, ColumnEncoding, Ignored, Number
@@ -82,6 +83,7 @@ def summarise(
         "list_lengths": list_lengths(analysis.probabilities.hidden[table.s == 0]),
         "list_examples": examples(analysis.probabilities.hidden[table.s == 0]),
         "profile": _profile(analysis),
+        "doubt": doubt_numbers(analysis.doubt),
         "audit": audit_numbers(analysis),
         "truth": truth,
         "versions": _versions(),

@@ -12,14 +12,16 @@ from doublelogit import findings
 from doublelogit.audit.conclusions import conclusions, suspicions
 from doublelogit.findings import Finding
 from doublelogit.findings import answer as answers
+from doublelogit.findings import doubt as doubted
 from doublelogit.findings import fit as fits
 from doublelogit.findings import table as tables
 from doublelogit.registry import method_of
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.audited import list_finding
+from doublelogit.report.doubt import Doubt
 from doublelogit.table_doubts import doubts, few_labels, leaks, shaped
 from doublelogit.tables.columns import Ignored
-from doublelogit.thresholds import MANY_MISSING
+from doublelogit.thresholds import ASTRAY, MANY_MISSING
 from doublelogit.wording import share_words
 
 
@@ -32,6 +34,8 @@ def verdict(analysis: Analysis, calibration_gap: float) -> list[Finding]:
         *_audit(analysis),
         _prevalence(analysis),
         fits.orientation(analysis.orientation),
+        *model_findings(analysis.doubt),
+        *method_findings(analysis.doubt),
         _bias(analysis),
         *([rare] if rare.level != findings.FINE else []),
         answers.calibration(calibration_gap),
@@ -53,8 +57,43 @@ def checks(analysis: Analysis) -> dict[str, list[Finding]]:
         "Labels": _labels(analysis),
         "Labelling at random": [_bias(analysis)],
         "Identifiability": [determined, orientation, _prevalence(analysis)],
+        **({"Model": found} if (found := model_findings(analysis.model_doubt)) else {}),
         **({} if analysis.audit is None else {"Audit": _audit(analysis)}),
     }
+
+
+def model_findings(doubt: Doubt) -> list[Finding]:
+    """Whether the answers survive a flexible class, and what the labels say of the model."""
+    found, length = [], len(doubt.first.rows)
+    shown = doubt.broken or doubt.bent
+    if shown is not None:
+        said = shown.opinion
+        numbers = (said.prevalence, round(said.overlap * length), length, shown.gain, shown.error)
+        if doubt.broken is not None:
+            found.append(doubted.straight_fails(said.name, *numbers))
+        else:
+            differs = doubt.differs(said)
+            found.append(doubted.answers_survive(said.name, *numbers, differs=differs))
+    worst = doubt.worst_misfit
+    if worst is not None:
+        survives = shown is not None and doubt.broken is None
+        asked = (worst.question, worst.feature, worst.p_value)
+        found.append(doubted.misfit_noted(*asked, survives=survives))
+    astray = doubt.residuals
+    if astray is not None and astray.p_value <= ASTRAY:
+        found.append(doubted.residuals(astray.column, astray.p_value, astray.gap))
+    return found
+
+
+def method_findings(doubt: Doubt) -> list[Finding]:
+    """Whether methods and models agree on the list and on the prevalence."""
+    found, claim = [], doubt.claim
+    if claim.vague:
+        found.append(doubted.vague_claim(claim.length, claim.low, claim.high))
+    if doubt.dissenters:
+        names, shares = zip(*((o.name, o.prevalence) for o in doubt.dissenters), strict=True)
+        found.append(doubted.dissent(list(names), list(shares)))
+    return found
 
 
 def _prevalence(analysis: Analysis) -> Finding:
@@ -171,10 +210,18 @@ def recommendation(analysis: Analysis) -> str:
     first = np.sort(analysis.probabilities.hidden[table.unlabelled])[::-1][:50]
     if first.sum() < 0.5:
         text = "By this model hardly any positive is hidden, so a list would find none."
+    elif analysis.doubt.broken is not None or analysis.doubt.claim.vague:
+        text = (
+            "Do not work off the list yet. Find out the class of some of its rows and of some "
+            "drawn at random (doublelogit audit), and look again."
+        )
     else:
+        claim = analysis.doubt.claim
         text = (
             f"Check the rows of the list from the top: of the first {len(first)} about "
-            f"{first.sum():.0f} are expected to be positive, if the model holds."
+            f"{first.sum():.0f} are expected to be positive if the model holds, and "
+            f"{claim.length * claim.low:.0f} to {claim.length * claim.high:.0f} by what other "
+            "methods and models say."
         )
     if analysis.weak:
         more = "more rows" if audited else "some rows"

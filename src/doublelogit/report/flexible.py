@@ -1,0 +1,145 @@
+"""Whether the page's answers survive a class that is no straight line, under the same labelling.
+
+Smooth curves of the numbers, and in tables of some thousand rows boosted trees of the label,
+cross-fitted and divided by the page's propensity: s(x) / e(x) is the class that they imply. Labels
+that a fit has not seen tell which of two models of them is better; they do not tell which
+prevalence is right.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import StratifiedKFold
+
+from doublelogit._types import Floats
+from doublelogit.metrics import label_log_likelihoods
+from doublelogit.registry import DEFAULT_METHOD, LINEAR, METHODS, SPLINE
+from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
+from doublelogit.table_model import (
+    FittedTable,
+    Probabilities,
+    expanded,
+    fit_rows,
+    make_classifier,
+    quietly,
+)
+from doublelogit.tables import Table
+from doublelogit.tables.expansion import frame_parts
+
+FOLDS = 3
+MOST_ROWS = 12_000  # of which flexible models are fitted
+ENOUGH_FOR_TREES = 2000  # rows, and labels below
+ENOUGH_LABELS = 200
+LEAST_PROPENSITY = 0.02
+CURVES, TREES = "curves of each number", "boosted trees"
+
+
+@dataclass(frozen=True)
+class Flexible:
+    """A flexible class beside the straight one.
+
+    Parameters
+    ----------
+    opinion : Opinion
+        What it says of prevalence and list.
+    gain, error : float
+        Mean log-likelihood of labels that a fit has not seen, beyond the straight class, and the
+        standard error of it.
+    """
+
+    opinion: Opinion
+    gain: float
+    error: float
+
+    @property
+    def better(self) -> float:
+        """Standard errors by which it predicts labels better."""
+        return self.gain / self.error if self.error > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class _HeldOut:
+    """Rows, their folds, and the likelihood of their labels by the straight class."""
+
+    table: Table
+    rows: Any
+    folds: list[tuple[Any, Any]]
+    straight: Floats
+
+    def compared(self, other: Floats) -> tuple[float, float]:
+        """Mean difference of log-likelihoods from the straight class, and its standard error."""
+        difference = other - self.straight
+        return float(difference.mean()), float(difference.std() / np.sqrt(len(difference)))
+
+
+def flexible_classes(
+    model: FittedTable, first: FirstRows, said: Probabilities, rng: np.random.Generator
+) -> list[Flexible]:
+    """The flexible classes that the table allows, for a straight model with a propensity."""
+    if model.learner != LINEAR or not METHODS[model.method].has_propensity:
+        return []
+    table, plain = first.table, model.encoding.plain
+    rows = sample_rows(table, MOST_ROWS, rng)
+    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(rows, table.s[rows]))
+    X = table.encoded(plain)
+    straight = _fitted_parts(model, plain, X, table, rows, folds)
+    held_out = _HeldOut(table, rows, folds, straight)
+    found = [_curves(model, plain, held_out, first)]
+    if len(table) >= ENOUGH_FOR_TREES and table.s.sum() >= ENOUGH_LABELS:
+        found.append(_trees(held_out, X.to_numpy(), first, said))
+    return [one for one in found if one is not None]
+
+
+def _fitted_parts(
+    model: FittedTable, encoding: Any, X: Any, table: Table, rows: Any, folds: Any
+) -> Floats:
+    """Log-likelihood of each row's label by the default method fitted to the other folds."""
+    found = np.empty(len(rows))
+    for train, test in folds:
+        classifier = _quick(model, encoding)
+        quietly(fit_rows, classifier, X, table, rows[train])
+        s_x = classifier.predict_label_proba(X.iloc[rows[test]])
+        found[test] = label_log_likelihoods(table.s[rows[test]], s_x)
+    return found
+
+
+def _quick(model: FittedTable, encoding: Any) -> Any:
+    """The default method from one start: it is asked again and again."""
+    return make_classifier(METHODS[DEFAULT_METHOD], model.roles, encoding, {"n_starts": 1})
+
+
+def _curves(
+    model: FittedTable, plain: Any, held_out: _HeldOut, first: FirstRows
+) -> Flexible | None:
+    table = held_out.table
+    encoding = expanded(plain, frame_parts(table.features), SPLINE)
+    if not encoding.curves:
+        return None
+    X = table.encoded(encoding)
+    likelihood = _fitted_parts(model, encoding, X, table, held_out.rows, held_out.folds)
+    classifier = quietly(fit_rows, _quick(model, encoding), X, table, held_out.rows)
+    said = Probabilities.from_classifier(classifier, X)
+    opinion = first.opinion(CURVES, said.positive, said.hidden)
+    return Flexible(opinion, *held_out.compared(likelihood))
+
+
+def _trees(held_out: _HeldOut, X: Floats, first: FirstRows, said: Probabilities) -> Flexible:
+    """Trees of the label, cross-fitted; rows that no fold has are predicted by all of them."""
+    table, rows = held_out.table, held_out.rows
+    s_x, unseen, likelihood = np.zeros(len(table)), np.zeros(len(table)), np.empty(len(rows))
+    for train, test in held_out.folds:
+        trees = HistGradientBoostingClassifier(
+            max_iter=80, max_leaf_nodes=15, min_samples_leaf=30, random_state=0
+        ).fit(X[rows[train]], table.s[rows[train]])
+        mine = trees.predict_proba(X[rows[test]])[:, 1]
+        likelihood[test] = label_log_likelihoods(table.s[rows[test]], mine)
+        unseen[rows[test]] = mine
+        s_x += trees.predict_proba(X)[:, 1] / FOLDS
+    s_x[rows] = unseen[rows]
+    e_x = np.maximum(said.propensity, LEAST_PROPENSITY)
+    positive = np.clip(s_x / e_x, s_x, 1.0)
+    hidden = (positive - s_x) / np.maximum(1 - s_x, 1e-9)
+    opinion = first.opinion(TREES, positive, hidden)
+    return Flexible(opinion, *held_out.compared(likelihood))

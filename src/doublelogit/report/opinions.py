@@ -1,0 +1,111 @@
+"""What other methods and other models say of the same table, and of the list of the first rows.
+
+A page has one answer. Others are as good as theirs: what they say of the prevalence, of who comes
+first, and of how many of the page's first rows are positive shows how far the answer hangs on the
+method. Labels cannot tell which of them is right, so the claim of the page covers them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.registry import METHODS, Method
+from doublelogit.table_model import (
+    FittedTable,
+    Probabilities,
+    classifier_for,
+    fit_rows,
+    list_score,
+    quietly,
+)
+from doublelogit.tables import Table
+
+FIRST = 50  # rows of the list that opinions are asked of
+MOST_ROWS = 5000  # that another method is fitted to: its opinion needs no more
+MOST_CELLS = 40_000  # beyond which a method that averages takes too long for an opinion
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a method or a model says.
+
+    Parameters
+    ----------
+    name : str
+        Whose opinion it is.
+    prevalence : float
+        Share of positives.
+    overlap : float
+        Share of its own first rows that are among the page's.
+    precision : float
+        Share of the page's first rows that it expects to be positive.
+    """
+
+    name: str
+    prevalence: float
+    overlap: float
+    precision: float
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """The unlabelled rows that come first on the page's list."""
+
+    table: Table
+    rows: Any
+
+    @classmethod
+    def of(cls, table: Table, score: Floats, length: int = FIRST) -> "FirstRows":
+        """The first rows by a score."""
+        return cls(table, first_rows(table, score, length))
+
+    def opinion(self, name: str, positive: Floats, hidden: Floats) -> Opinion:
+        """What a model with these probabilities says of them."""
+        own = first_rows(self.table, list_score(hidden, positive), len(self.rows))
+        return Opinion(
+            name,
+            prevalence=float(np.average(positive, weights=self.table.weight)),
+            overlap=len(np.intersect1d(own, self.rows)) / max(len(self.rows), 1),
+            precision=float(hidden[self.rows].mean()),
+        )
+
+
+def first_rows(table: Table, score: Floats, length: int) -> Any:
+    """The unlabelled rows with the highest scores."""
+    candidates = np.flatnonzero(table.unlabelled)
+    return candidates[np.argsort(-score[candidates], kind="stable")[:length]]
+
+
+def other_methods(
+    model: FittedTable, first: FirstRows, rng: np.random.Generator, progress: Callable[..., None]
+) -> list[Opinion]:
+    """Opinions of every other method that allows for biased labels."""
+    table, encoding = first.table, model.encoding.plain
+    X = table.encoded(encoding)
+    rows = sample_rows(table, MOST_ROWS, rng)
+    asked = [m for m in METHODS.values() if _applies(m, model, X)]
+    found = []
+    for i, method in enumerate(asked):
+        classifier = classifier_for(method, table.roles, encoding)
+        quietly(fit_rows, classifier, X, table, rows)
+        said = Probabilities.from_classifier(classifier, X)
+        found.append(first.opinion(method.name, said.positive, said.hidden))
+        progress("other methods", (i + 1) / len(asked))
+    return found
+
+
+def _applies(method: Method, model: FittedTable, X: Any) -> bool:
+    """Whether a method allows for biased labels, is another one, and can be afforded."""
+    if method.assumes_scar or method.name == model.method:
+        return False
+    return method.intervals != "posterior" or X.shape[0] * X.shape[1] <= MOST_CELLS
+
+
+def sample_rows(table: Table, most: int, rng: np.random.Generator) -> Any:
+    """All rows, or so many of them drawn at random."""
+    if len(table) <= most:
+        return np.arange(len(table))
+    return np.sort(rng.choice(len(table), most, replace=False))

@@ -1,0 +1,137 @@
+"""How far a page doubts itself: other models, other methods, what it claims of its list."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from doublelogit import Report, Roles, TableClassifier
+from doublelogit.findings import worst
+from doublelogit.inference.misfit import Misfit
+from doublelogit.report.answers import Answer
+from doublelogit.report.doubt import Doubt
+from doublelogit.report.flexible import CURVES, Flexible
+from doublelogit.report.opinions import FirstRows, Opinion
+from doublelogit.report.residuals import worst_residuals
+from doublelogit.report.verdict import method_findings, model_findings
+from doublelogit.tables import Table
+
+
+def patients(bend, n=2400):
+    """A class that is straight in age or rises at both of its ends; labels by distance."""
+    rng = np.random.default_rng(3)
+    age, distance, score = rng.normal(size=(3, n))
+    a = (1 - bend) * 1.8 * age + bend * (2.2 * age**2 - 2.5) + 1.2 * score - 0.3
+    y = rng.random(n) < expit(a)
+    s = y & (rng.random(n) < expit(0.8 - 1.2 * distance))
+    columns = {"age": 50 + 15 * age, "distance": distance, "score": score}
+    return pd.DataFrame(columns | {"diagnosed": np.where(s, "yes", "")})
+
+
+def reported(frame):
+    roles = Roles("diagnosed", propensity_features=["distance"])
+    model = TableClassifier(roles, parameters={"n_starts": 2}).fit(frame)
+    return Report(model, frame, n_resamples=19, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def straight():
+    return reported(patients(bend=0.0))
+
+
+@pytest.fixture(scope="module")
+def bent():
+    return reported(patients(bend=1.0))
+
+
+def test_a_page_of_a_straight_class_is_without_doubt(straight):
+    assert worst(straight.findings) == "fine"
+    model = next(f for f in straight.findings if f.topic == "model")
+    assert "With a flexible class" in model.text
+    assert "by what other methods and models say" in straight.to_dict()["recommendation"]
+
+
+def test_a_class_that_bends_fails_the_check(bent):
+    """0.1 passed every check on such tables."""
+    assert any("the straight-line model does not hold" in f.text for f in bent.findings)
+    assert any("no straight line in 'age'" in f.text for f in bent.findings)
+    doubt = bent.to_dict()["doubt"]
+    assert doubt["residuals"]["column"] == "age"
+    assert doubt["residuals"]["p_value"] < 1e-6
+    assert "Where the model misses most" in bent.to_html()
+
+
+def test_a_check_in_the_terminal_can_fail_too(bent):
+    assert worst(bent.checks()["Model"]) == "attention"
+
+
+def test_every_method_that_applies_is_asked(straight):
+    opinions = {o["name"]: o for o in straight.to_dict()["doubt"]["opinions"]}
+    assert {"joint", "averaged", "tm", "em", "lbe", "detm", "jerm", CURVES} <= set(opinions)
+    assert "naive" not in opinions
+    assert opinions["joint"]["overlap"] == 1.0
+    assert opinions["em"]["prevalence"] == pytest.approx(opinions["joint"]["prevalence"], abs=0.01)
+
+
+def doubt(*precisions, overlap=0.9, gain=0.0, prevalence=0.3):
+    """Opinions on a list of fifty rows: the page's, those of cautious methods, that of curves."""
+    frame = patients(0.0, n=200)
+    table = Table.from_frame(frame, Roles("diagnosed"))
+    own, *others, curves = precisions
+    names = ("averaged", "lbe")
+    return Doubt(
+        main=Answer("", 0.3, 0.25, 0.35),
+        own=Opinion("joint", 0.3, 1.0, own),
+        first=FirstRows.of(table, np.arange(200.0)),
+        methods=[Opinion(n, 0.3, 0.9, p) for n, p in zip(names, others, strict=False)],
+        flexible=[Flexible(Opinion(CURVES, prevalence, overlap, curves), gain, 0.001)],
+        misfits=[],
+        residuals=None,
+    )
+
+
+def test_a_claim_shrinks_where_methods_disagree():
+    """0.1 claimed 98% where methods disagreed completely."""
+    agree, apart = doubt(0.9, 0.88, 0.85, 0.9).claim, doubt(0.98, 0.4, 0.1, 0.02).claim
+    assert agree.high - agree.low < 0.25
+    assert agree.low < 0.88 < agree.high
+    assert apart.low < 0.22 < apart.high
+    assert apart.vague
+    assert not agree.vague
+    assert method_findings(doubt(0.98, 0.4, 0.1, 0.02))[0].level == "attention"
+
+
+def test_a_flexible_class_breaks_an_answer_only_if_it_is_better_and_another_one():
+    assert doubt(0.9, 0.9, gain=0.01).broken is None
+    assert doubt(0.9, 0.9, overlap=0.1).broken is None
+    assert doubt(0.9, 0.9, overlap=0.1, gain=0.01).broken is not None
+    assert doubt(0.9, 0.9, prevalence=0.5, gain=0.01).broken is not None
+    levels = [model_findings(d)[0].level for d in (doubt(0.9, 0.9), doubt(0.9, 0.9, overlap=0.1))]
+    assert levels == ["fine", "note"]
+
+
+def test_an_answer_beyond_the_interval_is_a_dissent():
+    assert not method_findings(doubt(0.9, 0.9, prevalence=0.38))
+    found = method_findings(doubt(0.9, 0.9, prevalence=0.5))
+    assert "Beyond the interval: curves of each number 50.0%" in found[0].text
+
+
+def test_misfit_is_a_note_where_answers_survive_and_attention_where_nothing_was_tried():
+    misfit = [Misfit("shape", "age", 1e-9)]
+    survives, untried = (
+        replace(doubt(0.9, 0.9), misfits=misfit, **d) for d in ({}, {"flexible": []})
+    )
+    assert model_findings(survives)[1].level == "note"
+    assert model_findings(untried)[0].level == "attention"
+
+
+def test_residuals_find_the_column_that_is_missed():
+    frame = patients(0.0, n=1000).assign(empty=np.nan)
+    table = Table.from_frame(frame, Roles("diagnosed"))
+    even = np.full(1000, table.s.mean())
+    found = worst_residuals(table, even)
+    assert found.column == "age"
+    assert found.p_value < 1e-6
+    assert found.observed[-1] > found.predicted[-1] + 0.1
