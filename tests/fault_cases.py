@@ -15,6 +15,7 @@ from fault_shim import Shim
 from doublelogit import NaiveClassifier, Report, Roles, scan_parquet
 from doublelogit.engines import column_buffer
 from doublelogit.experiments.store import KEY, Store
+from doublelogit.report.analysis import silent
 from doublelogit.tables.write import write_table
 
 
@@ -65,7 +66,8 @@ class Page(Case):
         report = Report.__new__(Report)  # computed, as it were: only the writing is at stake
         summary = {"verdict": [], "prevalence": [version] * 2000, "versions": {}}
         page = f"<h1>{version}</h1>" * 5000
-        vars(report).update(_table=None, _summary=summary, to_html=lambda: page)
+        computed = {"_summary": summary, "to_html": lambda: page}
+        vars(report).update(_table=None, _progress=silent, **computed)
         report.write_html(folder / "report.html")
 
 
