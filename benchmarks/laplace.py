@@ -24,7 +24,7 @@ from doublelogit.fitted.mixture import quantile
 from doublelogit.methods import Problem
 from doublelogit.methods.exploration import Component, explore
 from doublelogit.methods.posterior import Mode
-from doublelogit.methods.prior import coarsening, posteriors
+from doublelogit.methods.prior import posteriors
 
 RESULT = Path(__file__).parent / "results" / "laplace.csv"
 DRAWS = 400
@@ -91,7 +91,7 @@ def compared(design: Design, seed: int) -> dict[str, float]:
     found = [c for c, w in zip(found, weight, strict=True) if w > 1e-3]
     log_mass = np.array([c.log_mass for c in found])
     error = np.array([sampled(c.mode, rng) - c.mode.log_evidence for c in found])
-    error *= coarsening(design.n)
+    error *= found[0].posterior.power
     weight = softmax(log_mass)
     centred = error - weight @ error
     moved = interval(found, log_mass + error, s.mean()) - interval(found, log_mass, s.mean())

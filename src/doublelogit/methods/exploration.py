@@ -25,7 +25,7 @@ from doublelogit._types import Floats, Matrix
 from doublelogit.design import predictor
 from doublelogit.methods.orientation import swapped_theta
 from doublelogit.methods.posterior import Mode, SlicedPosterior
-from doublelogit.methods.prior import coarsening, log_known, log_prevalence
+from doublelogit.methods.prior import log_known, log_prevalence
 from doublelogit.methods.problem import Problem, full
 
 CELLS = 6  # of v up to 1, to begin with
@@ -320,7 +320,7 @@ def _modes(
 
 def _height(mode: Mode) -> float:
     """Evidence, coarsened, times prior odds, in logarithms."""
-    return coarsening(mode.slice.n) * mode.log_evidence + mode.slice.prior.log_odds
+    return mode.slice.posterior.power * mode.log_evidence + mode.slice.prior.log_odds
 
 
 def _start(posterior: SlicedPosterior, known: Floats) -> Floats:

@@ -67,7 +67,8 @@ class SlicedPosterior:
     """The model under one mechanism of labelling, to be sliced along the propensity's intercept.
 
     ``to_arguments`` takes the coordinates u, and that intercept last, to the arguments of the
-    likelihood, ``to_theta`` to both models; these differ where labelling follows the class.
+    likelihood, ``to_theta`` to both models; these differ where labelling follows the class. The
+    evidence counts to a ``power``.
     """
 
     problem: Problem
@@ -75,6 +76,7 @@ class SlicedPosterior:
     to_arguments: Matrix
     to_theta: Matrix
     priors: tuple[Prior, ...]
+    power: float = 1.0
 
     @cached_property
     def n_labelled(self) -> float:
@@ -137,9 +139,10 @@ class Slice:
     def near(self) -> float:
         """Squared length, in posterior standard deviations, of a last step not looked at.
 
-        A Newton step of length d ends about d^2 / root(labels) from the mode.
+        A Newton step of length d ends about d^2 / root(labels) from the mode, which matters less
+        where the evidence counts less.
         """
-        return NEAR * np.sqrt(self.posterior.n_labelled)
+        return float(NEAR * np.sqrt(self.posterior.n_labelled / self.posterior.power))
 
     def theta(self, u: Floats) -> Floats:
         """(beta, gamma) of the features as they are."""

@@ -116,13 +116,14 @@ def posterior_under(problem: Problem, mechanism: Mechanism) -> SlicedPosterior:
     priors = tuple(
         _prior(problem, mechanism, kappa, weight) for kappa, weight in signals(p).items()
     )
+    power = coarsening(problem.n)
     if not mechanism.follows:
         coordinates = standardising(problem)
         likelihood = replace(problem, beliefs=()).likelihood  # these are weighed with the prior
-        return SlicedPosterior(problem, likelihood, coordinates, coordinates, priors)
+        return SlicedPosterior(problem, likelihood, coordinates, coordinates, priors, power)
     k, response = mechanism.follows, problem.response
     tied = FollowingObjective(problem.rows, problem.outcome, k, problem.n, response)
-    return SlicedPosterior(problem, tied, *following(problem, k), priors)
+    return SlicedPosterior(problem, tied, *following(problem, k), priors, power)
 
 
 def _prior(problem: Problem, mechanism: Mechanism, kappa: float, weight: float) -> Prior:
