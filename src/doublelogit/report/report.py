@@ -152,10 +152,9 @@ class Report:
         path = Path(path)
         numbers = path.with_suffix(".json")
         check_page(path, [self._table] if isinstance(self._table, str | Path) else [])
-        summary = self._summary
-        self._progress("drawing", 0.0)
-        page = render(summary)
         text = json.dumps(self._summary, indent=1, allow_nan=False) + "\n"
+        self._progress("drawing", 0.0)
+        page = self.to_html()
         with written_together(numbers, path) as files:
             for file, content in zip(files, (text, page), strict=True):
                 file.write(content.encode())
