@@ -142,21 +142,24 @@ _RIVALS = (
     _rival("km2", "km2:KM2Classifier", assumes_scar=True, estimates_prevalence=True),
     _rival("dedpul", "dedpul:DEDPULClassifier", assumes_scar=True, estimates_prevalence=True),
 )
+# Classifiers whose class is no straight line; a command reaches them by --learner.
+_LEARNERS = (Method("boosted", "boosted:BoostedClassifier", out_of_core=False),)
 METHODS = {method.name: method for method in _METHODS}
 RIVALS = {method.name: method for method in _RIVALS}
-CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_RIVALS)}
+CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_LEARNERS, *_RIVALS)}
 AUDIT_GOALS = ("prevalence", "orientation", "list")  # what rows of an audit may be drawn for
 DEFAULT_METHOD = "joint"
 # Methods whose opinion of a list counts in what a page claims: the best calibrated one, and one
 # that errs towards fewer positives where the default errs towards more.
 CAUTIOUS = ("averaged", "lbe")
 
-# What models the class in a table; labelling stays logistic in the plain columns.
-LINEAR, SPLINE = "linear", "spline"
-LEARNERS = {
-    LINEAR: "straight lines: logistic in the columns",
-    SPLINE: "smooth curves of the numbers, added up",
-}
+# What models the class in a table, simplest first; labelling is logistic unless asked otherwise.
+LINEAR, SPLINE, BOOSTING, AUTO = "linear", "spline", "boosting", "auto"
+LEARNERS = (LINEAR, SPLINE, BOOSTING)
+OFFERED = (*LEARNERS, AUTO)
+# Learners with classifiers of their own, which maximise a likelihood; others serve every method.
+LEARNER_METHODS = {BOOSTING: _LEARNERS[0]}
+LIKELIHOOD_METHODS = ("joint", "em")
 
 # The default under labelling at random: a constant propensity. Reports and comparisons show it
 # beside the others; it is not a choice of its own.

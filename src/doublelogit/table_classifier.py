@@ -13,14 +13,15 @@ from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import versions
 from doublelogit.findings import Finding
 from doublelogit.inference import Inference
-from doublelogit.registry import DEFAULT_METHOD, LINEAR
+from doublelogit.learner_choice import fit_chosen
+from doublelogit.learners import Learners
+from doublelogit.registry import AUTO, DEFAULT_METHOD, LINEAR
 from doublelogit.report import Report
 from doublelogit.report.ranking import cut_list, rank_hidden
 from doublelogit.table_model import (
     KIND,
     FittedTable,
     fit_table,
-    known_learner,
     known_method,
 )
 from doublelogit.table_rows import FrameRows, ScanRows, rows_of
@@ -42,9 +43,11 @@ class TableClassifier(BaseEstimator):
         One of the names of ``doublelogit.registry.METHODS``.
     parameters : mapping, default=None
         Parameters of the method's classifier, such as ``{"C": 0.1}``.
-    learner : {"linear", "spline"}, default="linear"
-        What models the class. linear: logistic in the columns. spline: smooth curves of the
-        numeric columns, added up and shrunk towards straight lines.
+    learner, propensity_learner : {"linear", "spline", "boosting", "auto"}, default="linear"
+        What models the class, and the labelling. linear: logistic in the columns. spline: smooth
+        curves of the numeric columns, added up and shrunk towards straight lines. boosting: trees
+        added to that as far as held-out labels ask for them. auto, of the class only: the simplest
+        of these that held-out labels cannot tell from the best.
 
     Attributes
     ----------
@@ -75,11 +78,13 @@ class TableClassifier(BaseEstimator):
         method: str = DEFAULT_METHOD,
         parameters: Mapping[str, Any] | None = None,
         learner: str = LINEAR,
+        propensity_learner: str = LINEAR,
     ) -> None:
         self.roles = roles
         self.method = method
         self.parameters = parameters
         self.learner = learner
+        self.propensity_learner = propensity_learner
 
     def fit(self, table: Any, y: Any = None, *, audit: Any = None) -> Self:
         """Fit the method to a table.
@@ -99,9 +104,15 @@ class TableClassifier(BaseEstimator):
         -------
         self : TableClassifier
         """
-        method, learner = known_method(self.method), known_learner(self.learner)
+        method = known_method(self.method)
         rows = _audited(self._rows(table), audit)
-        self.fitted_ = fit_table(rows, method, self.parameters, learner)
+        auto = self.learner == AUTO
+        learners = Learners(LINEAR if auto else self.learner, self.propensity_learner).check()
+        self.fitted_ = (
+            fit_chosen(rows, method, self.parameters, learners.propensity)
+            if auto
+            else fit_table(rows, method, self.parameters, learners)
+        )
         return self
 
     def _rows(self, table: Any) -> Table | ParquetScan:
@@ -229,7 +240,13 @@ class TableClassifier(BaseEstimator):
     @classmethod
     def from_fitted(cls, fitted: FittedTable) -> "TableClassifier":
         """The classifier of a table that was fitted before."""
-        model = cls(fitted.roles, fitted.method, learner=fitted.learner)
+        learners = fitted.learners
+        model = cls(
+            fitted.roles,
+            fitted.method,
+            learner=learners.outcome,
+            propensity_learner=learners.propensity,
+        )
         model.fitted_ = fitted
         return model
 

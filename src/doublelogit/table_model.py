@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from doublelogit._types import Floats
 from doublelogit.engines.scan import ParquetScan
@@ -15,10 +16,12 @@ from doublelogit.exceptions import TableError, TableWarning
 from doublelogit.findings import PROBLEM, Finding
 from doublelogit.fitted import FittedModel
 from doublelogit.inference import Inference, infer
-from doublelogit.registry import LEARNERS, LINEAR, METHODS, SPLINE, Method, with_capability
+from doublelogit.learners import LINES, LearnerChoice, Learners
+from doublelogit.registry import DEFAULT_METHOD, METHODS, Method, with_capability
+from doublelogit.smoothing import chosen_size
 from doublelogit.table_doubts import doubts, few_labels
 from doublelogit.tables import Roles, Table, TableEncoding
-from doublelogit.tables.expansion import Parts, frame_parts
+from doublelogit.tables.expansion import frame_parts
 from doublelogit.thresholds import LARGE_SAMPLE
 from doublelogit.wording import as_parameters
 
@@ -67,8 +70,9 @@ class FittedTable:
     method: str
     encoding: TableEncoding
     classifier: Any
-    learner: str = LINEAR
+    learners: Learners = LINES
     doubts: tuple[Finding, ...] = ()
+    choice: LearnerChoice | None = None
 
     @property
     def model(self) -> FittedModel:
@@ -78,7 +82,8 @@ class FittedTable:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found of the table, and what the fit found."""
-        return (*self.doubts, *self.classifier.findings_)
+        chosen = () if self.choice is None else (self.choice.finding,)
+        return (*self.doubts, *self.classifier.findings_, *chosen)
 
     def probabilities(self, table: Table) -> Probabilities:
         """Probabilities of every row of a table."""
@@ -99,7 +104,8 @@ class FittedTable:
         return {
             "roles": asdict(self.roles),
             "method": self.method,
-            "learner": self.learner,
+            "learners": asdict(self.learners),
+            "choice": None if self.choice is None else asdict(self.choice),
             "columns": self.encoding.to_dict(),
             "classifier": state_of(self.classifier),
         }
@@ -111,25 +117,29 @@ class FittedTable:
         classifier = from_state(state["classifier"])
         if len(encoding.names) != classifier.n_features_in_:
             raise ValueError("columns and coefficients are not of one model")
-        learner = state.get("learner", LINEAR)  # files of earlier releases know no other
-        return cls(Roles(**state["roles"]), state["method"], encoding, classifier, learner)
+        learners = Learners(**state.get("learners", {}))  # of earlier releases: lines
+        choice = LearnerChoice.from_state(state.get("choice"))
+        roles = Roles(**state["roles"])
+        return cls(roles, state["method"], encoding, classifier, learners, choice=choice)
 
 
 def fit_table(
     rows: Table | ParquetScan,
     method: Method,
     parameters: Mapping[str, Any] | None = None,
-    learner: str = LINEAR,
+    learners: Learners = LINES,
 ) -> FittedTable:
     """Fit a method to the rows of a table, or to those of a scan."""
     if isinstance(rows, ParquetScan):
-        return _fit_scan(rows, method, parameters or {}, learner)
-    encoding = encode_columns(rows, learner)
+        return _fit_scan(rows, method, parameters or {}, learners)
+    encoding = encode_columns(rows, learners)
+    if encoding.curves:
+        encoding = _resized(rows, encoding, learners)
     large = len(rows) > LARGE_SAMPLE
-    classifier = make_classifier(method, rows.roles, encoding, parameters, large=large)
+    classifier = make_classifier(method, rows.roles, encoding, parameters, learners, large=large)
     found = _announced(doubts(rows, encoding))
     fit_rows(classifier, rows.encoded(encoding), rows)
-    return FittedTable(rows.roles, method.name, encoding, classifier, learner, found)
+    return FittedTable(rows.roles, method.name, encoding, classifier, learners, found)
 
 
 def _announced(found: list[Finding]) -> tuple[Finding, ...]:
@@ -141,26 +151,43 @@ def _announced(found: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _fit_scan(
-    scan: ParquetScan, method: Method, parameters: Mapping[str, Any], learner: str
+    scan: ParquetScan, method: Method, parameters: Mapping[str, Any], learners: Learners
 ) -> FittedTable:
-    encoding = expanded(scan.learned_encoding(scaled=True), scan.parts, learner)
+    encoding = learners.expanded(scan.learned_encoding(scaled=True), scan.parts)
     assert scan.roles is not None
     roles = replace(scan.roles, positive=scan.coding.positive)
+    if encoding.curves:
+        some = Table.from_frame(scan.take(spread_rows(scan.n_rows), scan.files.schema.names), roles)
+        encoding = _resized(some, encoding, learners)
     large = scan.n_rows > LARGE_SAMPLE
-    classifier = make_classifier(method, roles, encoding, parameters, large=large)
+    classifier = make_classifier(method, roles, encoding, parameters, learners, large=large)
     found = _announced(few_labels(scan.n_labelled, encoding))
     classifier.fit(scan.encoded_by(encoding))
-    return FittedTable(roles, method.name, encoding, classifier, learner, found)
+    return FittedTable(roles, method.name, encoding, classifier, learners, found)
 
 
-def encode_columns(table: Table, learner: str = LINEAR) -> TableEncoding:
-    """Learn how the columns of a table become the features that a learner needs."""
-    return expanded(table.encoding, frame_parts(table.features), learner)
+def _resized(table: Table, encoding: TableEncoding, learners: Learners) -> TableEncoding:
+    """The encoding with curves as large as held-out labels ask for, by maximum likelihood."""
+    some = spread_rows(len(table))
+    method = METHODS[DEFAULT_METHOD]
+    settings = {"n_starts": 1}
+    curved = learners.without_trees
+    classifier = make_classifier(method, table.roles, encoding, settings, curved, large=True)
+    X = encoding.encode(table.features.iloc[some])[0]
+    weight = None if table.weight is None else table.weight[some]
+    audited = None if table.audited is None else table.audited[some]
+    rows = {"s": table.s[some], "sample_weight": weight, "audited_y": audited}
+    return encoding.resized(quietly(chosen_size, classifier, X, encoding, rows))
 
 
-def expanded(encoding: TableEncoding, parts: Parts, learner: str) -> TableEncoding:
-    """An encoding with what a learner needs beyond plain features."""
-    return encoding.with_curves(parts) if learner == SPLINE else encoding
+def spread_rows(n: int) -> Any:
+    """Numbers of rows, evenly spread, no more than a choice of a learner needs."""
+    return np.arange(n)[:: max(1, -(-n // LARGE_SAMPLE))]
+
+
+def encode_columns(table: Table, learners: Learners = LINES) -> TableEncoding:
+    """Learn how the columns of a table become the features that learners need."""
+    return learners.expanded(table.encoding, frame_parts(table.features))
 
 
 def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> Any:
@@ -184,26 +211,19 @@ def known_method(name: str) -> Method:
     return METHODS[name]
 
 
-def known_learner(name: str) -> str:
-    """A learner of the registry by its name."""
-    if name not in LEARNERS:
-        raise TableError(f"`learner` must be one of {', '.join(LEARNERS)}; got {name!r}.")
-    return name
-
-
 def make_classifier(
     method: Method,
     roles: Roles,
     encoding: TableEncoding,
     parameters: Mapping[str, Any] | None = None,
+    learners: Learners = LINES,
     *,
     large: bool = False,
 ) -> Any:
     """The classifier of a method, which may use the features that the named columns became."""
+    method = learners.method(method)
     settings = dict(method.settings) | (dict(method.large_settings) if large else {})
-    # the class may bend; labelling is logistic in the plain columns
-    own = {"outcome_features": encoding, "propensity_features": encoding.plain}
-    for name, features in own.items():
+    for name, features in learners.features(encoding).items():
         columns = vars(roles)[name]
         if columns is None and features.names != encoding.names and method.has_propensity:
             settings.setdefault(name, list(features.names))
@@ -216,8 +236,8 @@ def make_classifier(
             )
         settings[name] = features.features_of(columns, name)
     classifier = _class_of(method)
-    if takes(method, "smooth_features") and encoding.curves:
-        settings["smooth_features"] = list(encoding.curves)
+    own = learners.settings(encoding, roles)
+    settings |= {name: own[name] for name in own if takes(method, name)}
     _check_parameters(method, parameters or {})
     return classifier(**(settings | dict(parameters or {})))
 
@@ -260,13 +280,14 @@ def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
 
     logit P(Y=1 | x, S=0) has the slope one in x'beta, and in x'gamma one that depends on the model:
     -e(x) where logit y(x) is linear. Each is compared with the average row, whose features are
-    ``mean``. None if the models are not linear.
+    ``mean``. Where a model is not linear, the logit is compared with that of the row with the
+    average in the place of one column.
     """
     import pandas as pd
 
     beta, gamma = model.model.coefficients()
-    if beta is None:
-        return None
+    if beta is None or gamma is None:
+        return _without_each(model, X, mean)
     Z = X.to_numpy() - mean
     moved = Z * beta[:-1]
     if gamma is not None:
@@ -277,3 +298,21 @@ def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
         {name: moved[:, owner == name].sum(axis=1) for name in dict.fromkeys(sources)},
         index=X.index,
     )
+
+
+def _without_each(model: FittedTable, X: Any, mean: Floats) -> Any:
+    """How much the logit of a hidden positive changes with each column at its average."""
+    import pandas as pd
+
+    Z, owner = X.to_numpy(), np.array(model.encoding.sources)
+    average = np.where(np.isin(model.encoding.names, model.encoding.codes), 0.0, mean)
+    before, moved = logit(_inner(model.model.hidden_proba(Z))), {}
+    for name in dict.fromkeys(model.encoding.sources):
+        without = np.where(owner == name, average, Z)
+        moved[name] = before - logit(_inner(model.model.hidden_proba(without)))
+    return pd.DataFrame(moved, index=X.index)
+
+
+def _inner(p: Floats) -> Floats:
+    """Probabilities that have a logit."""
+    return np.clip(p, 1e-12, 1 - 1e-12)

@@ -69,3 +69,4 @@ FEW_AUDITED = 8  # positives or negatives found below which an interval is made 
 ALL_POSITIVE = 10  # audited rows, all positive, that nobody draws at random
 MISUSE_LEVEL = 0.01  # of the test that audited rows are like those that they stand for
 AGREEMENT_LEVEL = 0.05  # of the test that the model expected what the audit found
+FEWEST_LABELS_TO_CHOOSE = 30  # held out, fewer say nothing of one shape of the class or another

@@ -18,6 +18,7 @@ def fit(
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
     learner: options.Learner = options.STRAIGHT,
+    propensity_learner: options.PropensityLearner = options.STRAIGHT,
 ) -> None:
     """Fit a model to a table and save it."""
     from doublelogit.cli.terminal import print_json, progress, say
@@ -25,7 +26,8 @@ def fit(
     path = out or Path(f"{table.stem}.dlm")
     with progress(common.json, ("fitting", "writing")) as step:
         rows = common.table(table)
-        model = options.fitted(rows, common, step, method, learner=learner)
+        learners = {"learner": learner, "propensity_learner": propensity_learner}
+        model = options.fitted(rows, common, step, method, **learners)
         share = float(model.predict(rows)["positive"].mean())
         audit = options.audit_findings(model, rows)
         step("writing", 0.0)
@@ -36,7 +38,7 @@ def fit(
             {
                 "model": str(path),
                 "method": method,
-                "learner": model.learner,
+                "learner": model.fitted_.learners.outcome,
                 "rows": len(rows),
                 "labelled": labelled,
                 "positive": share,

@@ -14,7 +14,7 @@ import typer
 
 from doublelogit.cli.errors import guarded
 from doublelogit.files import check_apart
-from doublelogit.registry import DEFAULT_METHOD, LEARNERS, LINEAR, METHODS
+from doublelogit.registry import DEFAULT_METHOD, LEARNERS, LINEAR, METHODS, OFFERED
 
 
 def _method(value: str) -> str:
@@ -24,6 +24,12 @@ def _method(value: str) -> str:
 
 
 def _learner(value: str) -> str:
+    if value not in OFFERED:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(OFFERED)}.")
+    return value
+
+
+def _propensity_learner(value: str) -> str:
     if value not in LEARNERS:
         raise typer.BadParameter(f"{value!r} is not one of {', '.join(LEARNERS)}.")
     return value
@@ -76,7 +82,15 @@ Method = Annotated[
 Learner = Annotated[
     str,
     typer.Option(
-        "--learner", callback=_learner, help=f"What models the class: {', '.join(LEARNERS)}."
+        "--learner", callback=_learner, help=f"What models the class: {', '.join(OFFERED)}."
+    ),
+]
+PropensityLearner = Annotated[
+    str,
+    typer.Option(
+        "--propensity-learner",
+        callback=_propensity_learner,
+        help=f"What models labelling: {', '.join(LEARNERS)}.",
     ),
 ]
 InferredMethod = Annotated[

@@ -28,6 +28,7 @@ def rank(
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
     learner: options.Learner = options.STRAIGHT,
+    propensity_learner: options.PropensityLearner = options.STRAIGHT,
     top: Annotated[int | None, typer.Option(min=1, help="Rows of the list.")] = None,
     budget: Annotated[float | None, typer.Option(min=0.0, help="Money for checks.")] = None,
     check_cost: Cost = None,
@@ -41,7 +42,7 @@ def rank(
     from doublelogit.tables.write import write_table
 
     with progress(common.json, ("fitting", "ranking")) as step:
-        fitted, rows = _fitted(table, common, model, (method, learner), step)
+        fitted, rows = _fitted(table, common, model, (method, learner, propensity_learner), step)
         step("ranking", 0.0)
         with recorded() as issues:
             found = fitted.rank(
@@ -91,7 +92,7 @@ def _check(
 
 
 def _fitted(
-    path: Path, common: Common, model: Path | None, asked: tuple[str, str], step: Any
+    path: Path, common: Common, model: Path | None, asked: tuple[str, str, str], step: Any
 ) -> tuple[Any, Any]:
     """A model, loaded or fitted, and the rows to rank."""
     from doublelogit.persistence import load_table
@@ -100,8 +101,9 @@ def _fitted(
         fitted = load_table(model)
         return fitted, common.frame(path, fitted.roles_)
     rows = common.table(path)
-    method, learner = asked
-    return options.fitted(rows, common, step, method, learner=learner), rows
+    method, learner, propensity_learner = asked
+    learners = {"learner": learner, "propensity_learner": propensity_learner}
+    return options.fitted(rows, common, step, method, **learners), rows
 
 
 def _audited(model: Any, rows: Any, found: Any) -> list[Any]:

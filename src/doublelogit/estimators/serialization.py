@@ -26,7 +26,9 @@ FITTED = re.compile(r"[a-z][a-z0-9_]*_", flags=re.IGNORECASE)
 RECORDS = {
     cls.__name__: cls
     for cls in (
+        fitted.BentSide,
         fitted.CertainLabel,
+        fitted.Forest,
         fitted.HalfwayLabel,
         fitted.ImpliedPropensity,
         fitted.LinearPair,
@@ -108,8 +110,9 @@ def _check_finite(record: Any) -> None:
         value = vars(record)[part.name]
         if isinstance(value, np.ndarray) and not np.isfinite(value.astype(float)).all():
             raise ModelFileError(f"its {part.name} holds values that are not finite.")
-        if is_dataclass(value):
-            _check_finite(value)
+        for inner in value if isinstance(value, tuple) else (value,):
+            if is_dataclass(inner):
+                _check_finite(inner)
 
 
 def versions() -> dict[str, str]:

@@ -1,5 +1,7 @@
 """What was fitted: one protocol, four kinds of model."""
 
+from doublelogit.fitted.bent import BentSide
+from doublelogit.fitted.forest import Forest
 from doublelogit.fitted.label import ImpliedPropensity, ScaledLabel
 from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
 from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
@@ -8,9 +10,11 @@ from doublelogit.fitted.protocol import Coefficients, FittedModel, Side
 from doublelogit.fitted.softmax import SoftmaxPair
 
 __all__ = [
+    "BentSide",
     "CertainLabel",
     "Coefficients",
     "FittedModel",
+    "Forest",
     "HalfwayLabel",
     "ImpliedPropensity",
     "LinearPair",

@@ -14,13 +14,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
+from doublelogit.learners import LINES, Learners
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import DEFAULT_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
 from doublelogit.table_model import (
     FittedTable,
     Probabilities,
-    expanded,
     fit_rows,
     make_classifier,
     quietly,
@@ -33,6 +33,7 @@ MOST_ROWS = 12_000  # of which flexible models are fitted
 ENOUGH_FOR_TREES = 2000  # rows, and labels below
 ENOUGH_LABELS = 200
 LEAST_PROPENSITY = 0.02
+CURVED = Learners(SPLINE)
 CURVES, TREES = "curves of each number", "boosted trees"
 
 
@@ -78,7 +79,7 @@ def flexible_classes(
     model: FittedTable, first: FirstRows, said: Probabilities, rng: np.random.Generator
 ) -> list[Flexible]:
     """The flexible classes that the table allows, for a straight model with a propensity."""
-    if model.learner != LINEAR or not METHODS[model.method].has_propensity:
+    if model.learners.outcome != LINEAR or not METHODS[model.method].has_propensity:
         return []
     table, plain = first.table, model.encoding.plain
     rows = sample_rows(table, MOST_ROWS, rng)
@@ -107,14 +108,16 @@ def _fitted_parts(
 
 def _quick(model: FittedTable, encoding: Any) -> Any:
     """The default method from one start: it is asked again and again."""
-    return make_classifier(METHODS[DEFAULT_METHOD], model.roles, encoding, {"n_starts": 1})
+    learners = CURVED if encoding.curves else LINES
+    method = METHODS[DEFAULT_METHOD]
+    return make_classifier(method, model.roles, encoding, {"n_starts": 1}, learners)
 
 
 def _curves(
     model: FittedTable, plain: Any, held_out: _HeldOut, first: FirstRows
 ) -> Flexible | None:
     table = held_out.table
-    encoding = expanded(plain, frame_parts(table.features), SPLINE)
+    encoding = CURVED.expanded(plain, frame_parts(table.features))
     if not encoding.curves:
         return None
     X = table.encoded(encoding)

@@ -9,7 +9,7 @@ what the labels do not show stays a straight line.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,10 @@ class Curves:
         bent = bent * np.sign(bent[largest, np.arange(bent.shape[1])])
         scaled = bent * np.sqrt(roughness[0] / roughness)
         return cls(tuple(knots.tolist()), tuple(map(tuple, scaled.tolist())))
+
+    def resized(self, size: float) -> "Curves":
+        """The curves times a number: a smaller one makes the ridge pull harder to the line."""
+        return replace(self, values=tuple(tuple(size * v for v in row) for row in self.values))
 
     def __len__(self) -> int:
         return len(self.values[0])

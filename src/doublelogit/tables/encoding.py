@@ -56,9 +56,23 @@ class TableEncoding:
         """The encoding without smooth terms and numbers of levels."""
         return replace(self, columns=tuple(map(plain, self.columns)))
 
+    @property
+    def without_codes(self) -> "TableEncoding":
+        """The encoding without numbers of levels."""
+        columns = (plain(c) if isinstance(c, Coded) else c for c in self.columns)
+        return replace(self, columns=tuple(columns))
+
     def with_curves(self, parts: Parts) -> "TableEncoding":
         """The encoding with smooth terms, learned from the columns that ``parts`` gives."""
         return replace(self, columns=tuple(smooth(column, parts) for column in self.columns))
+
+    def resized(self, size: float) -> "TableEncoding":
+        """The encoding with smooth terms of another size; see :meth:`Curves.resized`."""
+        columns = (
+            replace(c, curves=c.curves.resized(size)) if isinstance(c, Smooth) else c
+            for c in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def with_codes(self) -> "TableEncoding":
         """The encoding with the number of its level for every category."""

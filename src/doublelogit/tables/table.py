@@ -76,6 +76,15 @@ class Table:
             self._encoded[key] = (encoding, encoding.encode(self.features)[0])
         return self._encoded[key][1]
 
+    def some(self, rows: Any) -> "Table":
+        """The table of some rows, by their numbers; itself if these are all."""
+        if len(rows) == len(self):
+            return self
+        taken = ("s", "ids", "weight", "audited", "group")
+        parts = {name: vars(self)[name] for name in taken}
+        parts = {name: None if value is None else value[rows] for name, value in parts.items()}
+        return replace(self, features=self.features.iloc[rows], **parts, _encoded={})
+
     @property
     def row_weight(self) -> Floats:
         """Number of times each row counts."""

@@ -1,0 +1,162 @@
+"""Whether curves and trees find what lines miss, and where they do harm.
+
+    python benchmarks/learners.py test      every third table of the test half, 2 draws
+    python benchmarks/learners.py learn     what each guard of boosting is worth, learn half
+    python benchmarks/learners.py natural   tables of three packages, labels hidden by a known bias
+    python benchmarks/learners.py cover     whether intervals of a spline cover, 200 samples
+    python benchmarks/learners.py cost      seconds against linear fits and fits of the booster
+    python benchmarks/learners.py show      what the results say
+
+Rows are appended as they are computed; what is there is not computed again. Positives of a table
+lose their labels by a logistic propensity in three of its columns, drawn anew for each draw, which
+are named to every method; 40% of the positives keep theirs.
+"""
+
+import hashlib
+import sys
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
+
+from doublelogit import EMClassifier, Roles, TableClassifier
+from doublelogit.datasets import corpus_families, load_corpus
+from doublelogit.table_model import encode_columns, fit_rows
+from doublelogit.tables import Table
+
+RESULTS = Path(__file__).parent / "results"
+LIMITS = {"max_rows": 1200, "max_columns": 25}
+KEPT = 0.4  # share of the positives that keep their labels
+LIST = 50  # length of a ranked list
+ROUNDS = 10  # of EM without guards
+
+
+def seeded(*key):
+    digest = hashlib.sha256("/".join(map(str, key)).encode()).hexdigest()
+    return np.random.default_rng(int(digest[:12], 16))
+
+
+def hidden_by(frame, y, rng, n_columns=3):
+    """Labels of some positives, by a propensity in some columns, and the names of these."""
+    names = list(rng.choice(frame.columns, min(n_columns, frame.shape[1]), replace=False))
+    z = (frame[names] - frame[names].mean()) / frame[names].std().replace(0, 1)
+    g = np.clip(z.to_numpy(), -3, 3) @ rng.normal(size=len(names))
+    level = brentq(lambda t: expit(g[y == 1] + t).mean() - KEPT, -40, 40)
+    return (y == 1) & (rng.random(len(y)) < expit(g + level)), names
+
+
+def drawn(name, draw):
+    data = load_corpus(name, **LIMITS)
+    frame = pd.DataFrame(data.data, columns=[f"x{j}" for j in range(data.data.shape[1])])
+    s, named = hidden_by(frame, data.target, seeded(name, draw))
+    return frame.assign(s=s.astype(int)), data.target, named
+
+
+def table_model(learner, parameters=None):
+    def fit(frame, named):
+        roles = Roles(label="s", propensity_features=named)
+        model = TableClassifier(roles, learner=learner, parameters=parameters).fit(frame)
+        found, chosen = model.predict(frame), model.fitted_.learners.outcome
+        return found["hidden"].to_numpy(), found["positive"].to_numpy(), chosen
+
+    return fit
+
+
+def boosted_label(frame, _):
+    """Boosting of the label, which takes every unlabelled row for negative."""
+    X, s = frame.drop(columns="s"), frame["s"]
+    p = HistGradientBoostingClassifier(random_state=0).fit(X, s).predict_proba(X)[:, 1]
+    return p, p, ""
+
+
+def unguarded(frame, named):
+    """EM with a boosted class, fitted anew to all rows in every round."""
+    table = Table.from_frame(frame, Roles(label="s"))
+    encoding = encode_columns(table)
+    outcome = HistGradientBoostingClassifier(random_state=0)
+    named = [name for name in encoding.features_of(named, "named") if name in encoding.names]
+    model = EMClassifier(outcome=outcome, propensity_features=named, max_iter=ROUNDS)
+    X = table.encoded(encoding)
+    fit_rows(model, X, table)
+    return model.predict_hidden(X), model.predict_positive(X), ""
+
+
+METHODS = {
+    "linear": table_model("linear"),
+    "spline": table_model("spline"),
+    "auto": table_model("auto"),
+    "boosting of the label": boosted_label,
+    "EM, boosting without guards": unguarded,
+}
+NONE = {"n_folds": 1, "cross_fit": False, "patience": 0, "start": "constant"}
+GUARDS = {
+    "linear": table_model("linear"),
+    "all guards": table_model("boosting"),
+    "not cross-fitted": table_model("boosting", {"cross_fit": False}),
+    "no early stopping": table_model("boosting", {"patience": 0}),
+    "from lines only": table_model("boosting", {"start": "line"}),
+    "from a constant only": table_model("boosting", {"start": "constant"}),
+    "none": table_model("boosting", NONE),
+}
+
+
+def judged(frame, y, hidden, positive):
+    unlabelled = (frame["s"] == 0).to_numpy()
+    k = min(LIST, max(1, unlabelled.sum() // 4))
+    first = np.argsort(-hidden[unlabelled], kind="stable")[:k]
+    return {
+        "precision": y[unlabelled][first].mean(),
+        "auc": roc_auc_score(y[unlabelled], hidden[unlabelled]),
+        "prevalence": positive.mean(),
+        "truth": y.mean(),
+    }
+
+
+def measure(path, tables, methods):
+    """Append a row for every table, draw and method that is not there."""
+    done = set()
+    if path.exists():
+        keys = pd.read_csv(path)[["table", "draw", "method"]]
+        done = set(keys.itertuples(index=False, name=None))
+    for name, draw, make in tables:
+        wanted = [method for method in methods if (name, draw, method) not in done]
+        if not wanted:
+            continue
+        frame, y, named = make()
+        if frame["s"].sum() < 10:
+            continue
+        for method in wanted:
+            start = time.process_time()
+            hidden, positive, chosen = methods[method](frame, named)
+            row = {"table": name, "draw": draw, "method": method, "chosen": chosen}
+            row |= judged(frame, y, hidden, positive)
+            row["seconds"] = time.process_time() - start
+            new = not path.exists()
+            pd.DataFrame([row]).round(5).to_csv(path, mode="a", header=new, index=False)
+
+
+def corpus(half, every, draws):
+    names = corpus_families(half, siblings=False, every=every)
+    for draw in range(draws):
+        for name in names:
+            yield name, draw, partial(drawn, name, draw)
+
+
+def test():
+    measure(RESULTS / "learners.csv", corpus("test", 3, 2), METHODS)
+
+
+def learn():
+    measure(RESULTS / "learners_guards.csv", corpus("learn", 12, 1), GUARDS)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    globals()[sys.argv[1]]()

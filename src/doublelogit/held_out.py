@@ -1,0 +1,30 @@
+"""Models compared by the likelihood that they give to rows which they have not seen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+
+
+def simplest(scores: Mapping[Any, Floats], weight: Floats) -> Any:
+    """The first of some models that is within a standard error of the best.
+
+    ``scores`` are log-likelihoods of held-out rows, the simplest model first.
+    """
+    means = {name: np.average(score, weights=weight) for name, score in scores.items()}
+    best = max(means, key=lambda name: means[name])
+    for name, score in scores.items():
+        behind, error = compared(scores[best], score, weight)
+        if behind <= error:
+            return name
+    return best
+
+
+def compared(one: Floats, other: Floats, weight: Floats) -> tuple[float, float]:
+    """Mean difference of two likelihoods of the same rows, and its standard error."""
+    difference = one - other
+    mean = float(np.average(difference, weights=weight))
+    spread = np.average((difference - mean) ** 2, weights=weight)
+    return mean, float(np.sqrt(spread * (weight**2).sum()) / weight.sum())

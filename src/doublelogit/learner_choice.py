@@ -1,0 +1,95 @@
+"""``learner="auto"``: the simplest shape of a class within a standard error of the best.
+
+Every row is judged by models that have not seen it; guarded boosting does so on its own.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from doublelogit._types import Floats
+from doublelogit.estimators.boosted import BoostedClassifier
+from doublelogit.exceptions import TableError
+from doublelogit.held_out import compared, simplest
+from doublelogit.learners import Gain, LearnerChoice, Learners
+from doublelogit.metrics import label_log_likelihoods
+from doublelogit.registry import (
+    BOOSTING,
+    DEFAULT_METHOD,
+    LIKELIHOOD_METHODS,
+    LINEAR,
+    METHODS,
+    SPLINE,
+    Method,
+)
+from doublelogit.table_model import (
+    FittedTable,
+    fit_rows,
+    fit_table,
+    quietly,
+    spread_rows,
+)
+from doublelogit.tables import Table
+from doublelogit.thresholds import FEWEST_LABELS_TO_CHOOSE as FEWEST
+
+FOLDS = 3
+
+
+def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> FittedTable:
+    """Choose a learner of the class, and fit it."""
+    if not isinstance(table, Table):
+        raise TableError(
+            "`learner` auto needs rows in memory; got a scan of files. Read them, or choose linear "
+            "or spline."
+        )
+    if table.s.sum() < FEWEST:
+        choice = LearnerChoice(LINEAR, ())
+        fitted = fit_table(table, method, parameters, Learners(LINEAR, propensity))
+        return replace(fitted, choice=choice)
+    some = table.some(spread_rows(len(table)))
+    scores, trees = held_out_scores(some, method, propensity)
+    learner = simplest(scores, some.row_weight)
+    gains = tuple(
+        Gain(name, *compared(score, scores[LINEAR], some.row_weight))
+        for name, score in scores.items()
+        if name != LINEAR
+    )
+    choice = LearnerChoice(learner, gains)
+    if learner == BOOSTING and len(some) == len(table) and not parameters:
+        return replace(trees, method=method.name, choice=choice)
+    fitted = fit_table(table, method, parameters, Learners(learner, propensity))
+    return replace(fitted, choice=choice)
+
+
+def held_out_scores(
+    table: Table, method: Method, propensity: str
+) -> tuple[dict[str, Floats], FittedTable]:
+    """Log-likelihood of every row by models without it, simplest first; the last model fitted."""
+    joint = METHODS[DEFAULT_METHOD]
+
+    def tried(learner: str) -> FittedTable:
+        return quietly(fit_table, table, joint, None, Learners(learner, propensity))
+
+    learners = [LINEAR, SPLINE]
+    if method.name in LIKELIHOOD_METHODS:
+        learners.append(BOOSTING)
+    scores = {}
+    for learner in learners:
+        fitted = tried(learner)
+        scores[learner] = _judged(table, fitted)
+    return scores, fitted
+
+
+def _judged(table: Table, fitted: FittedTable) -> Floats:
+    """Log-likelihood of every label by the same classifier of the other folds."""
+    if isinstance(fitted.classifier, BoostedClassifier):
+        return fitted.classifier.held_out
+    X, found = table.encoded(fitted.encoding), np.empty(len(table))
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    for train, test in folds.split(X, table.s):
+        part = quietly(fit_rows, clone(fitted.classifier), X, table, train)
+        found[test] = label_log_likelihoods(table.s[test], part.predict_label_proba(X.iloc[test]))
+    return found

@@ -1,0 +1,129 @@
+"""What models the class and the labelling of a table: straight lines, splines, boosted trees.
+
+A spline is further features of a column, which every method takes. Trees are added to a spline by a
+classifier of their own. Names and features are settled here; nothing is fitted.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from doublelogit.exceptions import TableError
+from doublelogit.findings import Finding
+from doublelogit.findings.methods import learner_chosen, too_few_to_choose
+from doublelogit.registry import (
+    BOOSTING,
+    LEARNER_METHODS,
+    LEARNERS,
+    LIKELIHOOD_METHODS,
+    LINEAR,
+    SPLINE,
+    Method,
+)
+from doublelogit.tables import Roles, TableEncoding
+from doublelogit.tables.expansion import Coded, Parts
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better than lines a learner foretells held-out labels, per row."""
+
+    learner: str
+    gain: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class LearnerChoice:
+    """What ``learner="auto"`` has chosen, and how each learner compares with lines."""
+
+    learner: str
+    gains: tuple[Gain, ...]
+
+    @property
+    def finding(self) -> Finding:
+        """The choice in words."""
+        if not self.gains:
+            return too_few_to_choose()
+        gains = [(gain.learner, gain.gain, gain.standard_error) for gain in self.gains]
+        return learner_chosen(self.learner, gains)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any] | None) -> "LearnerChoice | None":
+        """The choice that a file has kept."""
+        if state is None:
+            return None
+        return cls(state["learner"], tuple(Gain(**gain) for gain in state["gains"]))
+
+
+@dataclass(frozen=True)
+class Learners:
+    """What models the class, and what the labelling."""
+
+    outcome: str = LINEAR
+    propensity: str = LINEAR
+
+    def check(self) -> "Learners":
+        """These learners, if there are such."""
+        for name, value in (("learner", self.outcome), ("propensity_learner", self.propensity)):
+            if value not in LEARNERS:
+                raise TableError(f"`{name}` must be one of {', '.join(LEARNERS)}; got {value!r}.")
+        return self
+
+    @property
+    def _both(self) -> tuple[str, str]:
+        return self.outcome, self.propensity
+
+    def method(self, method: Method) -> Method:
+        """The method that fits these learners; that of trees takes the place of a likelihood's."""
+        wanted = [name for name in self._both if name in LEARNER_METHODS]
+        if not wanted:
+            return method
+        if method.name not in LIKELIHOOD_METHODS:
+            raise TableError(
+                f"`learner` {wanted[0]} maximises the likelihood of the labels, so `method` must "
+                f"be one of {', '.join(LIKELIHOOD_METHODS)}; got {method.name!r}."
+            )
+        return LEARNER_METHODS[wanted[0]]
+
+    @property
+    def without_trees(self) -> "Learners":
+        """These learners, with splines in the place of trees."""
+        return Learners(*(LINEAR if name == LINEAR else SPLINE for name in self._both))
+
+    def expanded(self, encoding: TableEncoding, parts: Parts) -> TableEncoding:
+        """An encoding with what the learners need beyond plain features."""
+        if self._both != (LINEAR, LINEAR):
+            encoding = encoding.with_curves(parts)
+        return encoding.with_codes() if BOOSTING in self._both else encoding
+
+    def features(self, encoding: TableEncoding) -> dict[str, TableEncoding]:
+        """Features of each model before trees bend it: plain ones, and curves unless linear."""
+        models = {"outcome_features": self.outcome, "propensity_features": self.propensity}
+        bent = encoding.without_codes
+        return {name: encoding.plain if who == LINEAR else bent for name, who in models.items()}
+
+    def settings(self, encoding: TableEncoding, roles: Roles) -> dict[str, Any]:
+        """Parameters of classifiers that take curves or trees."""
+        found: dict[str, Any] = {}
+        if encoding.curves and LINEAR in self._both:
+            found["smooth_features"] = list(encoding.curves)
+        if BOOSTING in self._both:
+            which = [name for name in ("outcome", "propensity") if vars(self)[name] == BOOSTING]
+            found["trees_of"] = "both" if len(which) == 2 else which[0]
+            found["categorical_features"] = list(encoding.codes)
+            found["tree_features"] = self._tree_features(encoding, roles)
+        return found
+
+    def _tree_features(self, encoding: TableEncoding, roles: Roles) -> list[str]:
+        """Numbers as they are and levels of categories, which need no indicators."""
+        allowed = roles.outcome_features
+        columns = [c for c in encoding.columns if allowed is None or c.name in allowed]
+        plain = {column.name: column.names for column in encoding.plain.columns}
+        return [
+            name
+            for column in columns
+            for name in ((column.code,) if isinstance(column, Coded) else plain[column.name])
+        ]
+
+
+LINES = Learners()

@@ -1,0 +1,114 @@
+"""Numbers cut into bins once, and a booster of bins as plain arrays that take numbers.
+
+A booster would cut them anew whenever trees are added, with weights by hundreds of sorts.
+
+Its nodes are private, and read here alone: a fitted booster would have to be pickled, or kept by
+skops as objects of one release, and every tree grown here must still be read in ten years.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats, Ints
+from doublelogit.fitted.forest import LEAF, Forest
+
+LEVELS = 256  # of a category, at most, that a booster tells apart
+BINS = 128  # of a number
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Some columns of X, cut: ``edges`` of a column are the upper ends of its bins but the last.
+
+    ``categorical`` says which columns hold numbers of levels, which stay as they are.
+    """
+
+    columns: Ints
+    categorical: Any
+    edges: tuple[Floats, ...]
+
+    @classmethod
+    def learn(cls, X: Floats, columns: Ints, categorical: Any) -> "Bins":
+        """Bins of about as many rows each, or of one value each where these are few."""
+        edges = (
+            np.empty(0) if levels else _edges(X[:, j])
+            for j, levels in zip(columns, categorical, strict=True)
+        )
+        return cls(columns, categorical, tuple(edges))
+
+    def cut(self, X: Floats) -> Floats:
+        """The number of the bin of every value."""
+        found = X[:, self.columns].astype(np.float64)
+        for j in np.flatnonzero(~self.categorical):
+            found[:, j] = np.searchsorted(self.edges[j], found[:, j], side="left")
+        return found
+
+
+def _edges(x: Floats) -> Floats:
+    values = np.unique(x)
+    if len(values) > BINS:
+        values = np.unique(np.quantile(x, np.linspace(0, 1, BINS + 1)[1:], method="lower"))
+    return values[:-1]
+
+
+def forest(booster: Any, bins: Bins) -> Forest:
+    """The trees of a booster that was fitted to bins, for the numbers that were cut."""
+    order, known = _read(booster)
+    trees = [predictor for (predictor,) in booster._predictors]
+    nodes = np.concatenate([tree.nodes for tree in trees])
+    sizes = np.array([len(tree.nodes) for tree in trees])
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    shift = np.repeat(roots, sizes)
+    leaf = nodes["is_leaf"] > 0
+    subset, subsets = _subsets(trees, nodes, known)
+    place = np.where(leaf, 0, order[nodes["feature_idx"]])
+    return Forest(
+        baseline=float(booster._baseline_prediction.item()),
+        roots=roots,
+        feature=bins.columns[place].astype(np.int64),
+        threshold=_thresholds(nodes, place, bins, leaf | (subset >= 0)),
+        left=np.where(leaf, LEAF, nodes["left"] + shift).astype(np.int64),
+        right=np.where(leaf, LEAF, nodes["right"] + shift).astype(np.int64),
+        value=nodes["value"].astype(np.float64),
+        subset=subset,
+        subsets=subsets,
+    )
+
+
+def _thresholds(nodes: Any, place: Ints, bins: Bins, none: Any) -> Floats:
+    """Upper ends of the last bins that go left; zero in nodes that have none."""
+    last = np.floor(nodes["num_threshold"])
+    found = np.zeros(len(nodes))
+    for i in np.flatnonzero(~none):
+        found[i] = bins.edges[place[i]][int(last[i])]
+    return found
+
+
+def _read(booster: Any) -> tuple[Ints, list[Floats]]:
+    """Features in the order of the booster, categories first, and the levels known of these."""
+    if booster.is_categorical_ is None:
+        return np.arange(booster.n_features_in_), []
+    first, rest = np.flatnonzero(booster.is_categorical_), np.flatnonzero(~booster.is_categorical_)
+    levels = booster._preprocessor.named_transformers_["encoder"].categories_
+    return np.concatenate([first, rest]), list(levels)
+
+
+def _subsets(trees: list[Any], nodes: Any, known: list[Floats]) -> tuple[Ints, Ints]:
+    """For each node the number of its subset or -1, and the levels that go left in each subset."""
+    subset = np.full(len(nodes), -1, dtype=np.int64)
+    subsets: list[Ints] = []
+    at = 0
+    for tree in trees:
+        bits = np.unpackbits(tree.raw_left_cat_bitsets.view(np.uint8), axis=-1, bitorder="little")
+        for i in np.flatnonzero(tree.nodes["is_categorical"]):
+            node = tree.nodes[i]
+            levels = known[node["feature_idx"]].astype(int)
+            # what no row of the fold had goes where missing values go
+            left = np.full(LEVELS, int(node["missing_go_to_left"]), dtype=np.int64)
+            left[levels] = bits[node["bitset_idx"]][: len(levels)]
+            subset[at + i] = len(subsets)
+            subsets.append(left)
+        at += len(tree.nodes)
+    return subset, np.array(subsets, dtype=np.int64).reshape(-1, LEVELS)
