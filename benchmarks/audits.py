@@ -286,7 +286,7 @@ def _count_misuse(counts, table, X, y, s, model, seed, draws):
             each["runs"].append(1)
 
 
-def rounds(runs=200, first=60):
+def rounds(runs=200, first=80):
     """Rows that a first and later rounds need for a width, beside Neyman's with the truth."""
     lines = []
     for table, width in (("right", 0.08), ("wrong", 0.10)):

@@ -87,10 +87,15 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Total:
-    """An estimated number of positives with its interval, lambda, and how it was made."""
+    """An estimated number of positives with its interval, lambda, and how it was made.
+
+    ``steady`` is a standard error in which a stratum where nothing was found has some variance,
+    by which further rounds are planned.
+    """
 
     value: float
     se: float
+    steady: float
     low: float
     high: float
     lam: float
@@ -123,8 +128,11 @@ def difference(drawn: Drawn, level: float = 0.95) -> Total:
         low, high = linear_interval(value, parts, n - 1, level)
         how = "Student's t"
     se = float(np.sqrt(parts.sum()))
+    p = (sum_by(stratum, drawn.y) + 0.5) / (n + 1)
+    steady = float(np.sqrt(ratio * scale @ (p * (1 - p)))) if drawn.binary else se
     low, high = (float(np.clip(end, 0, drawn.all_rows)) for end in (low, high))
-    return Total(float(np.clip(value, 0, drawn.all_rows)), se, low, high, lam, how)
+    value = float(np.clip(value, 0, drawn.all_rows))
+    return Total(value, se, steady, low, high, lam, how)
 
 
 def _round_weights(

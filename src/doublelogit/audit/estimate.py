@@ -63,6 +63,9 @@ class AuditEstimate:
         What reviewers are taken to err, as given.
     lam : float
         lambda of the difference estimator.
+    steady_error : float
+        Standard error of the prevalence in which strata without positives have variance too; by
+        it further rounds are planned.
     """
 
     kind: str
@@ -79,6 +82,7 @@ class AuditEstimate:
     rounds: int
     reviewer_error: tuple[float, float]
     lam: float
+    steady_error: float = 0.0
 
     @property
     def agrees(self) -> bool:
@@ -258,6 +262,7 @@ def _concluded(case: _Case, top: int | None) -> AuditEstimate:
         listed=None if top is None else _listed(case),
         signs=signs(case.drawn(everywhere, population), case.audit.lost),
         lam=total.lam,
+        steady_error=total.steady / population.rows,
     )
 
 

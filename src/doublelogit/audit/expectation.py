@@ -8,6 +8,7 @@ computed as after the audit; its median width is what to expect:
     whatever is true         p_k = 1/2, the widest interval there is
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from doublelogit.audit.strata import Strata
 from doublelogit.thresholds import FEW_AUDITED
 
 DRAWS = 15
+NEAR = 2.0  # factor within which expected counts tell the budget
 MANY = 2  # times the number that is few: from there on one draw stands for all
 TRUTHS = ("holds", "nothing", "worst")
 
@@ -47,7 +49,10 @@ def combined(width: float, earlier: float) -> float:
 
 def remaining(width: float, earlier: float | None) -> float:
     """Width that a further round must have, so that it has this width with the earlier ones."""
-    return width if earlier is None else width * earlier / float(np.sqrt(earlier**2 - width**2))
+    if earlier is None:
+        return width
+    left = earlier**2 - width**2  # nearly nothing, where little is missing
+    return width * earlier / float(np.sqrt(left)) if left > (width / 10) ** 2 else 10 * width
 
 
 def expect(strata: Strata, budget: float, population: float, level: float = 0.95) -> Expected:
@@ -70,8 +75,13 @@ def expect(strata: Strata, budget: float, population: float, level: float = 0.95
     return Expected(int(drawn.sum()), float(drawn @ strata.cost), **shares)
 
 
-def expected_width(strata: Strata, drawn: Floats, truth: str, level: float) -> float:
-    """Median width of the interval of the number of hidden positives, under a truth."""
+def expected_width(
+    strata: Strata, drawn: Floats, truth: str, level: float, *, roughly: bool = False
+) -> float:
+    """Median width of the interval of the number of hidden positives, under a truth.
+
+    ``roughly`` takes the width for the expected counts, which is off where these are small.
+    """
     share, unseen = _shares(strata, truth), 1 - drawn / strata.rows
     ratio = 1.0
     if truth == "holds":  # then h explains a part of what differs within strata
@@ -85,7 +95,7 @@ def expected_width(strata: Strata, drawn: Floats, truth: str, level: float) -> f
         return high - low
 
     positive = float(drawn @ share)
-    if min(positive, float(drawn.sum()) - positive) > MANY * FEW_AUDITED:
+    if roughly or min(positive, float(drawn.sum()) - positive) > MANY * FEW_AUDITED:
         return width(drawn * share)  # widths hardly differ from draw to draw
     rng = np.random.default_rng(0)
     return float(np.median([width(_counts(rng, drawn, share)) for _ in range(DRAWS)]))
@@ -109,15 +119,23 @@ def budget_for(
 
     A budget of all rows leaves nothing unknown, so there always is one.
     """
-    low, high = 2.0 * float(strata.cost.max()), float(strata.rows @ strata.cost)
+    least, most = 2.0 * float(strata.cost.max()), float(strata.rows @ strata.cost)
 
-    def wide(budget: float) -> bool:
+    def wide(budget: float, roughly: bool) -> bool:
         drawn = strata.allocation(budget).astype(float)
-        return expected_width(strata, drawn, truth, level) > width * population
+        found = expected_width(strata, drawn, truth, level, roughly=roughly)
+        return found > width * population
 
-    if not wide(low):
+    near = _smallest(lambda budget: wide(budget, True), least, most)
+    low, high = max(near / NEAR, least), min(near * NEAR, most)
+    return float(np.ceil(_smallest(lambda budget: wide(budget, False), low, high)))
+
+
+def _smallest(wide: Callable[[float], bool], low: float, high: float) -> float:
+    """The smallest budget in a range, to a row or a hundredth, that is not too small."""
+    if low >= high or not wide(low):
         return low
-    while high / low > 1.01 and high - low > float(strata.cost.min()):
+    while high / low > 1.01 and high - low > 0.5:
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if wide(middle) else (low, middle)
-    return float(np.ceil(high))
+    return high

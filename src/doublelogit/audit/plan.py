@@ -15,12 +15,13 @@ from doublelogit.audit.draw import row_keys
 from doublelogit.audit.estimate import AuditEstimate, estimate
 from doublelogit.audit.expectation import Expected, budget_for, expect, remaining
 from doublelogit.audit.sheet import Audit, as_audit
-from doublelogit.audit.strata import Strata, Sums, make_strata
+from doublelogit.audit.strata import UNIFORM, UNIFORM_LATER, Strata, Sums, make_strata
 from doublelogit.audit.tally import Choice, Chosen, Question, add_up, choose, listed_rows, tally
 from doublelogit.registry import AUDIT_GOALS
 
 FIRST_GUESS = 100.0  # rows for which strata are made before a width is turned into a budget
-FEWEST_MORE = 25  # rows of a later round: smaller ones tell too little of their own variance
+WIDTHS = 3.92  # standard errors in the width of a 95% interval
+FEWEST_MORE = 15  # rows of a later round: smaller ones tell too little of their own variance
 CURVE = (20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 800, 1200, 2000)
 
 
@@ -56,8 +57,8 @@ class Plan:
 
     @property
     def width_before(self) -> float | None:
-        """Width of the interval of the prevalence by earlier rounds."""
-        return _width(self.before)
+        """Width that earlier rounds contribute with; exact intervals of few positives are wider."""
+        return _earlier(self.before)
 
     @property
     def reached(self) -> bool:
@@ -157,42 +158,45 @@ def plan(
     )
     question = Question(goals, set() if earlier is None else earlier.looked_at, top)
     number = 1 if earlier is None else earlier.last_round + 1
-    task = _Task(question, Wish(budget, width, _width(before)), number, random_state + number - 1)
+    task = _Task(question, Wish(budget, width, before), number, random_state + number - 1)
     blocks = blocks_of(model, X, y, asked)
     found = _of_rows(blocks, task) if clusters is None else _of_clusters(blocks, task)
     return replace(found, before=before)
 
 
-def _width(before: AuditEstimate | None) -> float | None:
+def _earlier(before: AuditEstimate | None) -> float | None:
     if before is None or before.prevalence is None:
         return None
-    return before.prevalence.high - before.prevalence.low
+    return min(before.prevalence.high - before.prevalence.low, WIDTHS * before.steady_error)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """A budget, or the width that all rounds are to reach, given that of the earlier ones."""
+    """A budget, or the width that all rounds are to reach, given what earlier ones say."""
 
     budget: float | None
     width: float | None
-    earlier: float | None = None
+    before: AuditEstimate | None = None
 
     @property
     def reached(self) -> bool:
         """Whether nothing is left to do."""
-        return self.width is not None and self.earlier is not None and self.earlier <= self.width
+        if self.width is None or self.before is None or self.before.prevalence is None:
+            return False
+        return self.before.prevalence.high - self.before.prevalence.low <= self.width
 
     def strata(self, sums: Sums, population: float) -> tuple[Strata, float]:
         """Strata for the budget, and the budget."""
+        uniform = UNIFORM if self.before is None else UNIFORM_LATER
         if self.budget is not None:
-            return make_strata(sums, self.budget), self.budget
+            return make_strata(sums, self.budget, uniform), self.budget
         assert self.width is not None
-        guess = make_strata(sums, FIRST_GUESS)
+        guess = make_strata(sums, FIRST_GUESS, uniform)
         if self.reached:
             return guess, 0.0
-        width = remaining(self.width, self.earlier)
-        strata = make_strata(sums, budget_for(guess, width, population))
-        least = 0.0 if self.earlier is None else FEWEST_MORE * float(strata.cost.min())
+        width = remaining(self.width, _earlier(self.before))
+        strata = make_strata(sums, budget_for(guess, width, population), uniform)
+        least = 0.0 if self.before is None else FEWEST_MORE * float(strata.cost.min())
         return strata, max(budget_for(strata, width, population), least)
 
 

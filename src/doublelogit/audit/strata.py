@@ -23,6 +23,7 @@ from doublelogit._types import Floats, Ints
 from doublelogit.audit.grouped import sum_by
 
 UNIFORM = 0.7  # of the audit is drawn without regard to the model
+UNIFORM_LATER = 0.4  # of later rounds, when h was put right by what had been found
 BINS = 2048  # of h, from which strata are put together
 APART = 0.1  # distance of h from the swapped model's that makes a class of its own
 FEWEST = 2  # rows of a stratum: with one there is no variance
@@ -56,13 +57,13 @@ class Sums:
             {goal: table + other.teaches[goal] for goal, table in self.teaches.items()},
         )
 
-    def shares(self) -> Floats:
-        """Q of all rows of each class and bin."""
+    def shares(self, uniform: float) -> Floats:
+        """Share q of all rows of each class and bin."""
         cheap = np.divide(self.rows**1.5, np.sqrt(self.cost), where=self.rows > 0, out=0 * self.h)
         shares = [cheap / cheap.sum()]
         taught = [table / table.sum() for table in self.teaches.values() if table.sum() > 0]
         shares += [sum(taught[1:], taught[0]) / len(taught)] if taught else []
-        weights = (UNIFORM, 1 - UNIFORM) if taught else (1.0,)
+        weights = (uniform, 1 - uniform) if taught else (1.0,)
         return np.asarray(sum(w * q for w, q in zip(weights, shares, strict=True)))
 
 
@@ -101,9 +102,9 @@ def number_of_strata(draws: float) -> int:
     return max(1, round(draws ** (1 / 3)))
 
 
-def make_strata(sums: Sums, budget: float) -> Strata:
+def make_strata(sums: Sums, budget: float, uniform: float = UNIFORM) -> Strata:
     """Cut every class where equal shares of the audit are reached."""
-    share = sums.shares()
+    share = sums.shares(uniform)
     mean_cost = float((share * _mean(sums.cost, sums.rows)).sum())
     draws = budget / mean_cost
     of = np.full(sums.rows.shape, -1, dtype=np.intp)
