@@ -308,11 +308,10 @@ def test_every_command_that_fits_takes_what_is_known(run, monkeypatch, command):
     class StoppedError(ValueError):
         pass
 
-    def stop(method, roles, encoding, parameters=None, **_):
+    def stop(method, roles, encoding, parameters=None, *_, **__):
         raise StoppedError(f"given {parameters}")
 
-    for module in ("table_model", "report.comparison"):
-        monkeypatch.setattr(f"doublelogit.{module}.make_classifier", stop)
+    monkeypatch.setattr("doublelogit.table_model.make_classifier", stop)
     known = ["--prevalence", "0.7+-0.001"]
     tested = ["--resamples", "19"] if command == "compare" else []
     assert "given {'prevalence': (0.7, 0.001)}" in run(command, *known, *tested, code=3)
@@ -324,6 +323,7 @@ def test_the_page_says_what_was_given():
     model = TableClassifier(roles, parameters={"prevalence": (0.7, 0.01)}).fit(frame)
     said = assumptions(Report(model, frame, n_resamples=19, n_jobs=1).analysis)
     assert "The share of positives is known from elsewhere: 70.0% ± 1.0%." in said
+    assert model.fitted_.known == {"prevalence": (0.7, 0.01)}  # so that checks are told it too
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from doublelogit.thresholds import LARGE_SAMPLE
 from doublelogit.wording import as_parameters
 
 KIND = "table model"
+KNOWLEDGE = ("prevalence", "label_frequency", "false_label_rate")
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,12 @@ class FittedTable:
     def model(self) -> FittedModel:
         """The two fitted models."""
         return self.classifier.model_
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What was given as known from elsewhere, as parameters of a classifier."""
+        given = self.classifier.get_params(deep=False)
+        return {name: given[name] for name in KNOWLEDGE if given.get(name)}
 
     @property
     def findings(self) -> tuple[Finding, ...]:

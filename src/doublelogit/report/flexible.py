@@ -110,7 +110,7 @@ def _quick(model: FittedTable, encoding: Any) -> Any:
     """The default method from one start: it is asked again and again."""
     learners = CURVED if encoding.curves else LINES
     method = METHODS[DEFAULT_METHOD]
-    return make_classifier(method, model.roles, encoding, {"n_starts": 1}, learners)
+    return make_classifier(method, model.roles, encoding, {"n_starts": 1, **model.known}, learners)
 
 
 def _curves(

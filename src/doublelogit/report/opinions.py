@@ -89,7 +89,7 @@ def other_methods(
     asked = [m for m in METHODS.values() if _applies(m, model, X)]
     found = []
     for i, method in enumerate(asked):
-        classifier = classifier_for(method, table.roles, encoding)
+        classifier = classifier_for(method, table.roles, encoding, model.known)
         quietly(fit_rows, classifier, X, table, rows)
         said = Probabilities.from_classifier(classifier, X)
         found.append(first.opinion(method.name, said.positive, said.hidden))

@@ -179,11 +179,11 @@ def _of_audits(analysis: Analysis) -> list[str]:
 def _given(analysis: Analysis) -> list[str]:
     """What was given as known from elsewhere."""
     names = {"prevalence": "The share of positives", "label_frequency": "The label frequency"}
-    given = analysis.model.classifier.get_params()
+    given = analysis.model.known
     return [
         f"{what} is known from elsewhere: {share_words(given[name])}."
         for name, what in names.items()
-        if given.get(name) is not None
+        if name in given
     ]
 
 
