@@ -22,7 +22,7 @@ from doublelogit.inference import bootstrap
 from doublelogit.inference.estimate import check_level
 from doublelogit.inference.fitted_problem import bind
 from doublelogit.inference.misfit import worst_misfit
-from doublelogit.inference.profile import Profile, Walk, merged, profile
+from doublelogit.inference.profile import Profile, Walk, _Stepper, merged, profile
 
 FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}
 
@@ -489,3 +489,18 @@ def test_misfit_does_not_ask_what_a_two_valued_column_cannot_answer():
     model = JointClassifier(propensity_features=[], n_starts=1).fit(X, s)
     shapes = [m.feature for m in infer(model, X, s).misfits if m.question == "shape"]
     assert shapes == ["x1"]
+
+
+def test_a_walk_leaves_the_plateau_where_every_positive_is_labelled(identified):
+    """Where e(x) is one the likelihood is flat: a walk went on there, and intervals were short."""
+    model, X, s, _ = identified
+    fitted = bind(model, X, s)
+    problem, bound = fitted.problem, s.mean()
+    stuck = fitted.theta.copy()
+    stuck[problem.outcome.size :] = 0.0, 40.0
+    top = problem.likelihood.value_grad(fitted.theta).value
+    stepper = _Stepper(problem, top, bound, 5.0, False)
+    theta, attained, jumped = stepper._next(stuck, bound, 1.5 * bound)
+    assert jumped
+    assert attained == pytest.approx(1.5 * bound, rel=0.01)
+    assert stepper.drop(theta) < stepper.drop(stepper._pulled(stuck, bound, 1.5 * bound)[0]) - 1

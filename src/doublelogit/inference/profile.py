@@ -21,7 +21,11 @@ from scipy.stats import chi2
 from doublelogit._types import Floats
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
-from doublelogit.methods.prevalence import prevalence_at, prevalence_value_grad
+from doublelogit.methods.prevalence import (
+    label_frequency_value_grad,
+    prevalence_at,
+    prevalence_value_grad,
+)
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import balanced_start, naive_start
 from doublelogit.rows import weighted_mean
@@ -248,20 +252,17 @@ class _Stepper:
         """Points of one side, and where it ends."""
         points: list[tuple[float, float]] = []
         last: tuple[Floats, float] | None = None
-        before: tuple[Floats, float] | None
         least, most = float(logit(_least(self.bound))), float(logit(1 - NEAR))
         for _ in range(MOST):
             position = float(hidden_logit(np.array([pi]), self.bound)[0]) + step
             if not least <= position <= most and not (step > 0 and position < least):
                 return points, self.bound if step < 0 else 1.0
             target = prevalence_from(max(position, least), self.bound)
-            begin, before = theta, (theta, pi)
-            if position < least:
-                begin, before = self._loosened(theta, target), None
-            elif last is not None:  # where the last step would lead, were the ridge straight
+            begin = theta
+            if last is not None:  # where the last step would lead, were the ridge straight
                 begin = theta + (theta - last[0]) * (target - pi) / (pi - last[1])
-            last = before
-            theta, attained = self._pulled(begin, pi, target)
+            before, (theta, attained, jumped) = theta, self._next(begin, pi, target)
+            last = None if jumped else (before, pi)
             if not _moved(pi, attained, target):
                 return points, pi  # the likelihood cannot be moved further
             higher, drop = drop, self.drop(theta)
@@ -273,11 +274,23 @@ class _Stepper:
                 break
         return points, pi
 
-    def _loosened(self, theta: Floats, target: float) -> Floats:
-        """Theta with a constant propensity that suits a prevalence.
+    def _next(self, begin: Floats, pi: float, target: float) -> tuple[Floats, float, bool]:
+        """The best model near a prevalence, what it attains, and whether it lies elsewhere.
 
-        Where e(x) has run to one, nothing moves it back: the likelihood is flat there.
+        Where e(x) has run to one the likelihood is flat and nothing moves it back, though fewer
+        labels per positive would fit better: so that is tried from a constant propensity.
         """
+        theta, attained = self._pulled(begin, pi, target)
+        c = label_frequency_value_grad(self.problem.likelihood, theta).value
+        if target < pi or c <= (1 + self.bound / attained) / 2:
+            return theta, attained, False
+        other, reached = self._pulled(self._loosened(theta, target), pi, target)
+        if self.drop(other) < self.drop(theta):
+            return other, reached, True
+        return theta, attained, False
+
+    def _loosened(self, theta: Floats, target: float) -> Floats:
+        """Theta with a constant propensity that suits a prevalence."""
         theta = theta.copy()
         theta[self.problem.outcome.size :] = 0.0
         theta[-1] = logit(np.clip(self.bound / target, NEAR, 1 - NEAR))
