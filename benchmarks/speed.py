@@ -86,7 +86,7 @@ def main() -> None:
     for part in wanted:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = PARTS[part](options)
+            found = list(PARTS[part](options))  # measured here, not when it is written
         kept += [dict(zip(FIELDS, (part, *row), strict=True)) for row in found]
         write(kept)
     for row in kept:

@@ -32,7 +32,7 @@ CONTRACTION = 0.5  # steps that shrink g less gain less per second than a renewe
 TRUSTED = 6  # steps by rough Hessians; in the narrow valley that these lead to they are no use
 # A gradient within tolerance may leave a flat direction far from its end: the last step, which
 # costs no pass, must be this much shorter than the tolerance, or a few more are taken.
-STILL = 0.1
+STILL = 0.01
 POLISHED = 3
 Abandon = Callable[[Floats, ValueGrad], bool]
 Rough = Callable[[Floats], Floats]  # theta -> a Hessian that is nearly right
