@@ -33,7 +33,7 @@ TRUSTED = 6  # steps by rough Hessians; in the narrow valley that these lead to 
 # A gradient within tolerance may leave a flat direction far from its end: the last step, which
 # costs no pass, must be this much shorter than the tolerance, or a few more are taken.
 STILL = 0.01
-POLISHED = 3
+POLISHED = 8
 Abandon = Callable[[Floats, ValueGrad], bool]
 Rough = Callable[[Floats], Floats]  # theta -> a Hessian that is nearly right
 
