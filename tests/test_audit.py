@@ -254,6 +254,17 @@ def test_a_model_that_is_off_is_told_to_use_the_audits_number(frame, roles):
     assert found.prevalence.low < frame["sick"].mean() < found.prevalence.high
 
 
+def test_a_comparison_says_which_methods_the_audit_rules_out(frame, roles, audit, monkeypatch):
+    from doublelogit.report import comparison
+
+    few = [m for m in comparison.COMPARED if m.name.startswith("joint") or not m.takes_audits]
+    monkeypatch.setattr(comparison, "COMPARED", few)
+    table = joined(Table.from_frame(frame, roles), audit)
+    found = comparison.compare_methods(table, n_resamples=19, progress=lambda *_: None)
+    assert "rules out" in found.findings[-1].text
+    assert few[-1].name in found.findings[-1].numbers["methods"]
+
+
 COMMON = "--label diagnosed --id patient --ignore sick,village,price --propensity-features distance"
 
 

@@ -93,9 +93,9 @@ def compare_methods(
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=random_state).split(X, table.s))
     tried = {}
     for i, method in enumerate(COMPARED):
-        tried[method.name] = _tried(
-            classifier_for(method, table.roles, encoding, known), X, table, folds
-        )
+        classifier = classifier_for(method, table.roles, encoding, known)
+        rows = table if method.takes_audits else replace(table, audited=None)
+        tried[method.name] = _tried(classifier, X, rows, folds)
         progress("fitting", (i + 1) / len(COMPARED))
     found = _concluded([_line(name, tried, table) for name in tried], test)
     return found if table.audit is None else _beside_audit(found, table)
