@@ -1,7 +1,7 @@
 """What in a fit may not be trusted, and why: starts, orientation, flat directions, overlap."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fit import Orientation
 from doublelogit.fitted import FittedModel, PosteriorMixture
 from doublelogit.inference.fitted_problem import FittedProblem
+from doublelogit.inference.misfit import Misfit, misfits, worst_misfit
 from doublelogit.inference.profile import Profile
 from doublelogit.methods.joint import starts
 from doublelogit.methods.prevalence import prevalence_value_grad
@@ -129,6 +130,8 @@ class LikelihoodDiagnosis(Diagnosis):
         The flattest direction: terms and their shares, largest first.
     profile : Profile
         Profile likelihood of the prevalence.
+    misfits : tuple of Misfit
+        What the labels say of the model itself.
     """
 
     rows: RowProbabilities
@@ -138,9 +141,11 @@ class LikelihoodDiagnosis(Diagnosis):
     eigenvalues: Floats
     flattest: list[tuple[str, float]]
     profile: Profile
+    misfits: tuple[Misfit, ...] = ()
 
     @property
     def findings(self) -> list[Finding]:
+        worst = worst_misfit(list(self.misfits))
         flatness = float(self.eigenvalues[0] / self.eigenvalues[-1])
         return [
             findings.profile_range(self.profile.fitting(FITS_UNITS)),
@@ -148,6 +153,7 @@ class LikelihoodDiagnosis(Diagnosis):
             findings.orientation(self.orientation),
             findings.curvature(flatness, self.flattest),
             *self._of_rows,
+            *([] if worst is None else [findings.misfit(*astuple(worst))]),
         ]
 
     def plot(self) -> Any:
@@ -212,6 +218,7 @@ def diagnose_likelihood(
         eigenvalues=values,
         flattest=flattest,
         profile=walked,
+        misfits=tuple(misfits(fitted)),
     )
 
 

@@ -23,7 +23,7 @@ from doublelogit.report.doubt import Doubt
 from doublelogit.report.flexible import flexible_classes
 from doublelogit.report.opinions import FirstRows, other_methods
 from doublelogit.report.residuals import worst_residuals
-from doublelogit.table_model import FittedTable, Probabilities
+from doublelogit.table_model import FittedTable, Probabilities, quietly
 from doublelogit.tables import Table
 from doublelogit.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
 
@@ -168,6 +168,14 @@ class Analysis:
     def hidden(self) -> float:
         """Expected number of positives among the unlabelled rows."""
         return float(self.weight @ (self.probabilities.hidden * (self.table.s == 0)))
+
+    @cached_property
+    def hidden_interval(self) -> tuple[float, float] | None:
+        """Their 95% interval; None where the method has none."""
+        if self.inference is None:
+            return None
+        found = quietly(self.inference.hidden)
+        return found.low, found.high
 
     @property
     def rare_share(self) -> float:

@@ -196,6 +196,7 @@ def _prevalence(analysis: Analysis) -> dict[str, Any]:
         "main": asdict(analysis.main),
         "weak": analysis.weak,
         "hidden": analysis.hidden,
+        "hidden_interval": analysis.hidden_interval,
         "by_assumption": [asdict(answer) for answer in answers],
         "false_labels": [asdict(answer) for answer in analysis.false_labels.values()],
         "by": analysis.table.roles.by,
