@@ -99,6 +99,13 @@ shapes: $(VENV)/.dev  ## Whether skewed numbers are better transformed, on the c
 audits: $(VENV)/.dev  ## Audits: cover and width, misuse, later rounds, speed; needs the corpus; benchmarks/results
 	$(THREADS) $(BIN)/python benchmarks/audits.py
 
+learners: $(VENV)/.dev  ## Curves and trees of the class on real tables, and what each guard is worth; an hour; benchmarks/results
+	$(THREADS) $(BIN)/python benchmarks/learners.py learn
+	$(THREADS) $(BIN)/python benchmarks/learners.py test
+	$(THREADS) $(BIN)/python benchmarks/learners.py cover
+	$(THREADS) $(BIN)/python benchmarks/learners.py cost
+	$(BIN)/python benchmarks/learners.py show
+
 faults: $(VENV)/.dev  ## Errors and kills at every write, threads that save one path; benchmarks/results
 	$(BIN)/python benchmarks/faults.py
 

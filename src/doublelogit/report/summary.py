@@ -16,6 +16,7 @@ from doublelogit.report.analysis import Analysis
 from doublelogit.report.audited import audit_answer, audit_numbers
 from doublelogit.report.doubt import doubt_numbers
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
+from doublelogit.report.shapes import shapes
 from doublelogit.table_rows import rows_of
 from doublelogit.tables.columns import Category, ColumnEncoding, Ignored, Number
 from doublelogit.tables.expansion import plain as plain_column
@@ -71,6 +72,7 @@ def summarise(
         "orientation": _orientation(analysis),
         "prevalence": _prevalence(analysis),
         "drivers": _drivers(analysis),
+        "learner": _learner(analysis),
         "of_unlabelled": analysis.model.model.of_unlabelled,
         "propensity": _propensity(analysis),
         "calibration": {
@@ -211,7 +213,7 @@ def _drivers(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     source = dict(zip(names, analysis.model.encoding.sources, strict=True))
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in TERMS.values()}
     for model, term, coef, low, high, p in _coefficients(analysis):
-        if term in source:
+        if term in source and term not in analysis.model.encoding.curves:  # no odds of a curve
             column = told[source[term]]
             step = column.step if term == column.name else 1.0
             found[TERMS[model]].append(
@@ -229,6 +231,17 @@ def _drivers(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     for terms in found.values():
         terms.sort(key=lambda t: -abs(t["coef"]))
     return found
+
+
+def _learner(analysis: Analysis) -> dict[str, Any]:
+    """What models the class, why, and the shapes that it found."""
+    model = analysis.model
+    return {
+        "name": model.learners.outcome,
+        "labelling": model.learners.propensity,
+        "choice": "" if model.choice is None else model.choice.finding.text,
+        "shapes": shapes(analysis),
+    }
 
 
 def _exp(x: float | None, step: float) -> float | None:
