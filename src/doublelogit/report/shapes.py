@@ -4,6 +4,7 @@ Partial dependence (Friedman, 2001): rows as they are but for one column, which 
 after the other, and the mean of what the model says of them. A straight class is drawn beside it.
 """
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,14 +37,19 @@ def shapes(analysis: Analysis) -> list[dict[str, Any]]:
             {
                 "column": column.name,
                 "quantile": STEPS,
-                "low": str(values.iloc[0]),
-                "high": str(values.iloc[-1]),
+                "low": _said(values.iloc[0]),
+                "high": _said(values.iloc[-1]),
                 "positive": bent[0],
                 "labelled": bent[1],
                 "straight": straight[0],
             }
         )
     return sorted(found, key=lambda shape: -np.ptp(shape["positive"]))[:MOST_COLUMNS]
+
+
+def _said(value: Any) -> str:
+    """A value as people read it: numbers with three digits, dates without hours."""
+    return f"{value:.3g}" if isinstance(value, Real) else str(value)[:10]
 
 
 def _along(fitted: Any, table: Any, name: str, values: Any) -> tuple[Any, Any]:
