@@ -136,8 +136,8 @@ def test_check_speaks_of_data_labels_bias_and_identifiability(run):
         "Data",
         "600 rows, 4 features, encoded as 5 numbers",
         "'diagnosed' is 'yes'",
-        "Labelling depends on the features",
-        "do not use them for these data",
+        "Bias or curvature?",
+        "Whether labelling depends on the features is open",
         "told apart by the columns named",
     ):
         assert said in output

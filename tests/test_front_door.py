@@ -1,5 +1,7 @@
 """One front door for tables: one table gives one model, however it comes in."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -109,14 +111,19 @@ def test_a_bare_classifier_takes_the_numbers_of_a_scan_as_they_are(doors):
 
 def test_a_table_is_encoded_once(doors, roles, monkeypatch):
     calls, encode = [], TableEncoding.encode
-    monkeypatch.setattr(
-        TableEncoding, "encode", lambda self, frame: calls.append(1) or encode(self, frame)
-    )
+
+    def counted(self, frame):
+        calls.append((self, len(frame)))  # the encoding is kept, so that its id stays its own
+        return encode(self, frame)
+
+    monkeypatch.setattr(TableEncoding, "encode", counted)
     table = Table.from_frame(doors["pandas"], roles)
     model = TableClassifier(roles, parameters={"n_starts": 1}).fit(table)
     Report(model, table, n_resamples=19, n_jobs=1).to_dict()
     model.predict(table), model.rank(table)
-    assert len(calls) == 1
+    whole = Counter(id(encoding) for encoding, rows in calls if rows == len(table))
+    assert whole[id(model.encoding_)] == 1
+    assert max(whole.values()) == 1  # those of other models beside it too
 
 
 def test_roles_may_be_the_name_of_the_label_or_a_formula(doors):

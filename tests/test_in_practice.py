@@ -228,6 +228,7 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
         (),
     )
     found = SimpleNamespace(hidden=np.array(hidden))
+    claim = SimpleNamespace(vague=False, length=50, low=0.2, high=0.6)
     return recommendation(
         SimpleNamespace(
             table=table,
@@ -235,6 +236,7 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
             clear=clear,
             weak=weak,
             audit=None,
+            doubt=SimpleNamespace(broken=None, claim=claim),
             model=SimpleNamespace(encoding=SimpleNamespace(used=())),
         )
     )

@@ -79,7 +79,7 @@ class Report:
     >>> model = TableClassifier(roles, parameters={"n_starts": 1}).fit(census.frame)
     >>> report = Report(model, census.frame, n_resamples=19)
     >>> sorted(report.to_dict())[:3]
-    ['assumptions', 'calibration', 'command']
+    ['assumptions', 'audit', 'calibration']
     """
 
     def __init__(
