@@ -187,25 +187,25 @@ class Exploration:
         """Evaluate cells, first where the guide is heaviest, while there is mass.
 
         The guide is a similar posterior, or what is known before any; the answer guides the next.
-        Where a search ends up in the basin of the swapped pair, it begins anew from the right one.
+        Where most of the mass turns out to be that of the swapped pair, it begins anew from there.
         """
         guess = log_softmax([cell.log_mass for cell in guide])
         cells = [replace(cell, pieces=(), log_mass=-np.inf) for cell in guide]
         self.found.append((posterior, cells))
         first, *others = np.argsort(-guess, kind="stable")
         self._evaluate(cells, first)
-        mode, _, strengths = cells[first].best
-        if swap and posterior.symmetric and strengths[1] > strengths[0]:
-            self.found.pop()
-            theta = swapped_theta(posterior.problem, mode.theta)
-            begun = self.begin(guide, posterior.coordinates(theta))
-            return self.explore(posterior, begun, swap=False)
         if self._share(cells[first]) < HOPELESS:
             return guide
         for i in others:
             if guess[i] > np.log(LIGHT):
                 self._evaluate(cells, i)
         self._refine(cells)
+        if swap and posterior.symmetric and _mostly_swapped(cells):
+            self.found.pop()
+            best = max((cell for cell in cells if cell.pieces), key=lambda cell: cell.log_mass).best
+            theta = swapped_theta(posterior.problem, best.mode.theta)
+            begun = self.begin(guide, posterior.coordinates(theta))
+            return self.explore(posterior, begun, swap=False)
         return cells
 
     def _refine(self, cells: list[Cell]) -> None:
@@ -281,6 +281,14 @@ class Exploration:
 
     def _share(self, cell: Cell) -> float:
         return float(np.exp(cell.log_mass - self.log_total))
+
+
+def _mostly_swapped(cells: list[Cell]) -> bool:
+    """Whether labelling depends on the features more than the class does, by most of the mass."""
+    pieces = [piece for cell in cells for piece in cell.pieces]
+    weight = softmax([piece.log_mass for piece in pieces])
+    stronger = [piece.strengths[1] > piece.strengths[0] for piece in pieces]
+    return bool(weight[stronger].sum() > 0.5)
 
 
 def _nearest(cells: list[Cell], i: int) -> Cell | None:
