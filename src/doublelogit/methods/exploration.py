@@ -312,8 +312,9 @@ def _modes(
     known = {} if near is None else {piece.mode.slice.prior: piece.mode for piece in near.pieces}
     first = priors[len(priors) // 2] if near is None else near.best.mode.slice.prior
     starts = {prior: mode.tangent(intercept) for prior, mode in known.items()}
-    start = starts.get(first)
-    best = posterior.at(intercept, first).climb(_start(posterior, u) if start is None else start)
+    # slopes of labelling may lead into several basins: none is followed from cell to cell
+    afresh = near is None or (posterior.symmetric and len(u) < posterior.size)
+    best = posterior.at(intercept, first).climb(_start(posterior, u) if afresh else starts[first])
     modes, i = [best], priors.index(first)
     for further in (priors[i + 1 :], priors[:i][::-1]):
         mode = best
