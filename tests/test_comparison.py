@@ -256,3 +256,11 @@ def test_mistakes_in_a_comparison_are_named(old, new, message, tmp_path):
     path.write_text(PLAN.replace(old, new))
     with pytest.raises(ValueError, match=message):
         load_plan(path)
+
+
+def test_a_draw_that_some_methods_have_not_seen_is_not_compared(rows, plan):
+    last = (rows["method"] == "JOINT") & (rows["repetition"] == 1) & (rows["dataset"] == "vote")
+    found = described(rows[~last], plan, "test")
+    seen = found[(found["dataset"] == "vote") & (found["repetition"] == 1)]
+    assert seen.empty
+    assert len(found) == len(rows) - 3 * 4  # three mechanisms, four methods

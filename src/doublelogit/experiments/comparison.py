@@ -39,11 +39,19 @@ MORE_IS_BETTER = {
     "unlabelled_auc",
 }
 
+DRAW = ["dataset", "scenario", "value", "repetition"]
+
 
 def described(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
-    """Rows that did not fail, with family, mechanism, signal and its third."""
+    """Rows that did not fail, with family, mechanism, signal and its third.
+
+    Methods are compared on the same draws: one that some have not been run on yet is left out.
+    """
     families = {d.name: d.family or d.name for d in plan.datasets}
-    rows = rows[(rows["mode"] == mode) & (rows["status"] == "ok")].copy()
+    rows = rows[rows["mode"] == mode]
+    seen = rows.groupby(DRAW)["method"].transform("nunique")
+    rows = rows[seen == rows.groupby("scenario")["method"].transform("nunique")]
+    rows = rows[rows["status"] == "ok"].copy()
     rows["family"] = rows["dataset"].map(families)
     rows["mechanism"] = mechanisms(rows, plan)
     signal = signals(plan, mode, set(rows["dataset"]))
