@@ -16,6 +16,7 @@ from scipy import stats
 from doublelogit.datasets import corpus_table
 from doublelogit.experiments import Plan, Store, load_plan
 from doublelogit.experiments.comparison import (
+    DRAW,
     MORE_IS_BETTER,
     SCORES,
     STRENGTHS,
@@ -179,6 +180,7 @@ def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
     parts = {
         "corpus": f"{len(corpus)} tables of {corpus['family'].nunique()} families",
         "sizes": markdown_table(sizes(rows)),
+        "compared": f"{len(test.drop_duplicates(DRAW)):,}",
         "editions": editions(rows, plan, folder),
         "best": best_of(test),
         "losses": markdown_table(losses(test, "AVERAGED").head(15).round(3)),
