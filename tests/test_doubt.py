@@ -127,6 +127,16 @@ def test_misfit_is_a_note_where_answers_survive_and_attention_where_nothing_was_
     assert model_findings(untried)[0].level == "attention"
 
 
+def test_a_page_does_not_say_that_answers_differ_and_that_they_survive():
+    apart = replace(doubt(0.9, 0.9, overlap=0.24), misfits=[Misfit("shape", "age", 2e-6)])
+    flexible, misfit = model_findings(apart)
+    assert "Labels alone do not tell which" in flexible.text
+    assert misfit.level == "attention"
+    assert "Its intervals hold only if the model does" in misfit.text
+    assert doubt(0.9, 0.9).survives
+    assert not doubt(0.9, 0.9, overlap=0.1, gain=0.01).survives
+
+
 def test_residuals_find_the_column_that_is_missed():
     frame = patients(0.0, n=1000).assign(empty=np.nan)
     table = Table.from_frame(frame, Roles("diagnosed"))

@@ -81,6 +81,11 @@ class Doubt:
         better = [f for f in self.flexible if f.better > CLEARLY_BETTER and self.differs(f.opinion)]
         return max(better, key=lambda f: f.better, default=None)
 
+    @property
+    def survives(self) -> bool:
+        """Whether a flexible class was tried and gives the same answer."""
+        return self.broken is None and self.bent is not None and not self.differs(self.bent.opinion)
+
     def differs(self, opinion: Opinion) -> bool:
         """Whether an opinion is another answer: another share, list or precision."""
         return (

@@ -76,9 +76,8 @@ def model_findings(doubt: Doubt) -> list[Finding]:
             found.append(doubted.answers_survive(said.name, *numbers, differs=differs))
     worst = doubt.worst_misfit
     if worst is not None:
-        survives = shown is not None and doubt.broken is None
         asked = (worst.question, worst.feature, worst.p_value)
-        found.append(doubted.misfit_noted(*asked, survives=survives))
+        found.append(doubted.misfit_noted(*asked, survives=doubt.survives))
     astray = doubt.residuals
     if astray is not None and astray.p_value <= ASTRAY:
         found.append(doubted.residuals(astray.column, astray.p_value, astray.gap))
