@@ -8,14 +8,18 @@ import pytest
 from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingRegressor
 from test_curves import ROLES, bent_table, fitted
+from typer.testing import CliRunner
 
 from doublelogit import BoostedClassifier, JointClassifier, Roles, TableClassifier, load
+from doublelogit.cli import app
 from doublelogit.exceptions import TableError
 from doublelogit.fitted import BentSide
 from doublelogit.held_out import compared, simplest
 from doublelogit.learners import Learners
 from doublelogit.methods.trees import BINS, Bins, forest
 from doublelogit.registry import METHODS
+from doublelogit.report import comparison
+from doublelogit.tables import Table
 
 
 def crossed(n=3000, seed=0):
@@ -232,6 +236,45 @@ def test_auto_of_a_scan_gets_a_sentence(tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(TableError, match="auto needs rows in memory"):
         TableClassifier(ROLES, learner="auto").fit(scan_parquet(tmp_path / "rows.parquet", ROLES))
+
+
+def test_compare_shows_learners_beside_methods(monkeypatch):
+    monkeypatch.setattr(comparison, "COMPARED", comparison.COMPARED[:1])
+    monkeypatch.setattr(comparison, "CANDIDATES", ("linear", "spline"))
+    table = Table.from_frame(bent_table(800).drop(columns="y"), ROLES)
+
+    def compared(**asked):
+        steps = []
+        found = comparison.compare_methods(
+            table,
+            n_resamples=19,
+            learners=Learners(**asked),
+            progress=lambda _, share: steps.append(share),
+        )
+        assert steps[-1] == 1
+        return found
+
+    every = compared(outcome="auto")
+    assert [line.method for line in every.lines] == ["joint", "joint, spline"]
+    assert every.recommended == "joint, spline"
+    assert every.lines[1].difference > 0.01
+    labelling = compared(propensity="spline").lines
+    assert [line.method for line in labelling] == ["joint", "joint, linear, labelling spline"]
+
+
+def test_a_saved_learner_predicts_from_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = bent_table(400).drop(columns="y")
+    frame.to_csv("rows.csv", index=False)
+    asked = ["--label", "s", "--propensity-features", "z", "--learner", "spline"]
+    for line in (
+        ["fit", "rows.csv", *asked],
+        ["predict", "rows.dlm", "rows.csv", "--out", "p.csv"],
+    ):
+        result = CliRunner().invoke(app, line)
+        assert result.exit_code == 0, result.output
+    expected = load("rows.dlm").predict(frame)["hidden"]
+    np.testing.assert_allclose(pd.read_csv("p.csv")["hidden"], expected, rtol=1e-9)
 
 
 def test_groups_have_a_prevalence_of_their_own_with_trees():

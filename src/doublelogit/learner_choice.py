@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Ints
 from doublelogit.estimators.boosted import BoostedClassifier
 from doublelogit.exceptions import TableError
 from doublelogit.held_out import compared, simplest
@@ -36,6 +36,8 @@ from doublelogit.tables import Table
 from doublelogit.thresholds import FEWEST_LABELS_TO_CHOOSE as FEWEST
 
 FOLDS = 3
+CANDIDATES = (LINEAR, SPLINE, BOOSTING)  # simplest first
+Folds = list[tuple[Ints, Ints]]
 
 
 def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> FittedTable:
@@ -50,7 +52,7 @@ def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> 
         fitted = fit_table(table, method, parameters, Learners(LINEAR, propensity))
         return replace(fitted, choice=choice)
     some = table.some(spread_rows(len(table)))
-    scores, trees = held_out_scores(some, method, propensity)
+    scores, trees = _scores(some, method, propensity)
     learner = simplest(scores, some.row_weight)
     gains = tuple(
         Gain(name, *compared(score, scores[LINEAR], some.row_weight))
@@ -64,32 +66,30 @@ def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> 
     return replace(fitted, choice=choice)
 
 
-def held_out_scores(
-    table: Table, method: Method, propensity: str
-) -> tuple[dict[str, Floats], FittedTable]:
+def _scores(table: Table, method: Method, propensity: str) -> tuple[dict[str, Floats], FittedTable]:
     """Log-likelihood of every row by models without it, simplest first; the last model fitted."""
     joint = METHODS[DEFAULT_METHOD]
-
-    def tried(learner: str) -> FittedTable:
-        return quietly(fit_table, table, joint, None, Learners(learner, propensity))
-
-    learners = [LINEAR, SPLINE]
-    if method.name in LIKELIHOOD_METHODS:
-        learners.append(BOOSTING)
+    learners = CANDIDATES if method.name in LIKELIHOOD_METHODS else CANDIDATES[:2]
+    parts = folds_of(table)
     scores = {}
     for learner in learners:
-        fitted = tried(learner)
-        scores[learner] = _judged(table, fitted)
+        fitted = quietly(fit_table, table, joint, None, Learners(learner, propensity))
+        scores[learner] = held_out(table, fitted, parts)
     return scores, fitted
 
 
-def _judged(table: Table, fitted: FittedTable) -> Floats:
+def folds_of(table: Table, random_state: int = 0) -> Folds:
+    """Rows to fit and rows to judge, with labels in every part."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
+    return list(folds.split(table.s, table.s))
+
+
+def held_out(table: Table, fitted: FittedTable, folds: Folds) -> Floats:
     """Log-likelihood of every label by the same classifier of the other folds."""
     if isinstance(fitted.classifier, BoostedClassifier):
         return fitted.classifier.held_out
     X, found = table.encoded(fitted.encoding), np.empty(len(table))
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-    for train, test in folds.split(X, table.s):
+    for train, test in folds:
         part = quietly(fit_rows, clone(fitted.classifier), X, table, train)
         found[test] = label_log_likelihoods(table.s[test], part.predict_label_proba(X.iloc[test]))
     return found

@@ -10,17 +10,28 @@ EXAMPLE = "Example: [bold]doublelogit compare patients.csv --label diagnosed --i
 def compare(
     table: options.TablePath,
     common: Common,
+    learner: options.Learner = options.STRAIGHT,
+    propensity_learner: options.PropensityLearner = options.STRAIGHT,
     seed: options.Seed = 0,
     resamples: options.Resamples = None,
 ) -> None:
-    """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree."""
+    """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree.
+
+    With --learner the default method is shown with it too; auto shows every learner.
+    """
     from doublelogit.cli.terminal import print_json, print_table, progress, say
+    from doublelogit.learners import Learners
     from doublelogit.report.comparison import compare_methods
 
     with progress(common.json, ("testing SCAR", "fitting")) as step:
         rows = common.table(table)
         found = compare_methods(
-            rows, random_state=seed, n_resamples=resamples, known=common.known(), progress=step
+            rows,
+            random_state=seed,
+            n_resamples=resamples,
+            known=common.known(),
+            learners=Learners(learner, propensity_learner),
+            progress=step,
         )
     if common.json:
         print_json(found.to_dict())

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
 from doublelogit.audit import estimate
@@ -17,10 +15,12 @@ from doublelogit.findings import audit as audit_findings
 from doublelogit.findings import methods as findings
 from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
-from doublelogit.metrics import label_log_likelihoods
-from doublelogit.registry import DEFAULT_METHOD, METHODS, SCAR
+from doublelogit.learner_choice import CANDIDATES, Folds, folds_of, held_out
+from doublelogit.learners import LINES, Learners
+from doublelogit.registry import AUTO, DEFAULT_METHOD, LINEAR, METHODS, SCAR, Method
 from doublelogit.report.analysis import scar_verdict
 from doublelogit.table_model import (
+    FittedTable,
     classifier_for,
     encode_columns,
     fit_rows,
@@ -28,10 +28,9 @@ from doublelogit.table_model import (
     list_score,
     quietly,
 )
-from doublelogit.tables import Table
+from doublelogit.tables import Table, TableEncoding
 from doublelogit.thresholds import CLEARLY_BETTER
 
-FOLDS = 3
 # The default first, then the default under labelling at random, then the others.
 COMPARED = (
     METHODS[DEFAULT_METHOD],
@@ -75,11 +74,14 @@ def compare_methods(
     random_state: int = 0,
     n_resamples: int | None = None,
     known: Mapping[str, Any] | None = None,
+    learners: Learners = LINES,
     progress: Callable[[str, float], None],
 ) -> Comparison:
     """Fit every method, score it on held-out labels, and see whether they agree.
 
     ``known`` are parameters about what is known from elsewhere, for the methods that take them.
+    ``learners`` other than lines, or all of them by "auto", get lines of their own, fitted by the
+    default method: what they gain shows beside what another method gains.
     """
     encoding = encode_columns(table)
     X = table.encoded(encoding)
@@ -90,13 +92,16 @@ def compare_methods(
         n_resamples=n_resamples,
         progress=lambda share: progress("testing SCAR", share),
     )
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=random_state).split(X, table.s))
-    tried = {}
-    for i, method in enumerate(COMPARED):
-        classifier = classifier_for(method, table.roles, encoding, known)
+    folds = folds_of(table, random_state)
+    tried, bent = {}, _named(learners)
+    for method in COMPARED:
         rows = table if method.takes_audits else replace(table, audited=None)
-        tried[method.name] = _tried(classifier, X, rows, folds)
-        progress("fitting", (i + 1) / len(COMPARED))
+        tried[method.name] = _tried(_straight(method, rows, encoding, known), rows, folds)
+        progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
+    for name, asked in bent.items():
+        fitted = quietly(fit_table, table, METHODS[DEFAULT_METHOD], known, asked)
+        tried[name] = _tried(fitted, table, folds)
+        progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
     found = _concluded([_line(name, tried, table) for name in tried], test)
     return found if table.audit is None else _beside_audit(found, table)
 
@@ -121,15 +126,31 @@ class _Tried:
     findings: tuple[Finding, ...]
 
 
-def _tried(classifier: Any, X: Any, table: Table, folds: Any) -> _Tried:
-    likelihood = np.empty(len(table))
-    quietly(fit_rows, classifier, X, table)
-    for train, test in folds:
-        part = quietly(fit_rows, clone(classifier), X, table, train)
-        s_x = part.predict_label_proba(X.iloc[test])
-        likelihood[test] = label_log_likelihoods(table.s[test], s_x)
-    positive, hidden = classifier.predict_positive(X), classifier.predict_hidden(X)
-    return _Tried(positive, hidden, likelihood, classifier.findings_)
+def _named(learners: Learners) -> dict[str, Learners]:
+    """The learners beside straight lines, by the names of their lines."""
+    asked = CANDIDATES if learners.outcome == AUTO else (learners.outcome,)
+    labelling = learners.propensity
+    beside = "" if labelling == LINEAR else f", labelling {labelling}"
+    return {
+        f"{DEFAULT_METHOD}, {name}{beside}": Learners(name, labelling)
+        for name in asked
+        if Learners(name, labelling) != LINES
+    }
+
+
+def _straight(
+    method: Method, table: Table, encoding: TableEncoding, known: Mapping[str, Any] | None
+) -> FittedTable:
+    """A method with straight lines, fitted."""
+    classifier = classifier_for(method, table.roles, encoding, known)
+    quietly(fit_rows, classifier, table.encoded(encoding), table)
+    return FittedTable(table.roles, method.name, encoding, classifier)
+
+
+def _tried(fitted: FittedTable, table: Table, folds: Folds) -> _Tried:
+    said = fitted.probabilities(table)
+    likelihood = held_out(table, fitted, folds)
+    return _Tried(said.positive, said.hidden, likelihood, fitted.classifier.findings_)
 
 
 def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
@@ -202,4 +223,4 @@ def _correlation(one: Floats, other: Floats) -> float:
 
 def _models_the_class(name: str) -> bool:
     """Whether a method models the class: one that models the label alone has no use for audits."""
-    return name == SCAR.name or METHODS[name].takes_audits
+    return METHODS[name.partition(",")[0]].takes_audits
