@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd
 from shared import chance
 
-from doublelogit import JointClassifier
+from doublelogit import JointClassifier, infer
 from doublelogit.audit import Audit, estimate, plan
 from doublelogit.audit.blocks import Asked, MemoryBlocks, array_block
 from doublelogit.audit.difference import Drawn, difference
 from doublelogit.audit.draw import row_keys, smallest
+from doublelogit.audit.estimate import error_of
 from doublelogit.audit.expectation import expect
 from doublelogit.audit.strata import bin_of, make_strata
 from doublelogit.audit.tally import Question, add_up, tally
@@ -189,7 +190,7 @@ def filled(drawn, y):
     return Audit(drawn.audit.frame.assign(**{"class": y[drawn.rows].astype(int).astype(str)}))
 
 
-def crossfit(draws=100):
+def crossfit(draws=DRAWS):
     """Cover where the audited classes are in the likelihood: with and without cross-fitting."""
     from doublelogit import Roles, TableClassifier
     from doublelogit.audit import joined
@@ -259,6 +260,7 @@ def _count_misuse(counts, table, X, y, s, model, seed, draws):
     hidden = ~s
     rows = np.flatnonzero(hidden)
     h = model.predict_hidden(X)
+    error = error_of(infer(model, X, s).reliable_prevalence())
     for draw in range(draws):
         rng = np.random.default_rng([seed, draw])
         n = min(100, int(y[rows].sum()) // 2)
@@ -276,7 +278,7 @@ def _count_misuse(counts, table, X, y, s, model, seed, draws):
                 if picked is not None
                 else filled(plan(model, X, s, budget=100, random_state=draw), y)
             )
-            found = estimate(model, X, audit, s)
+            found = estimate(model, X, audit, s, model_error=error)
             each = counts.setdefault(
                 (table, kind), {"noticed": [], "unlike": [], "disagrees": [], "runs": []}
             )

@@ -10,10 +10,16 @@ from statsmodels.stats.proportion import proportion_confint
 
 from doublelogit.audit import difference as differences
 from doublelogit.audit.calibration import calibrate
-from doublelogit.audit.difference import Drawn, difference
+from doublelogit.audit.difference import Drawn, as_random, difference
 from doublelogit.audit.draw import row_keys, smallest
-from doublelogit.audit.expectation import budget_for, combined, expect, remaining
-from doublelogit.audit.interval import Cells, exact_interval, linear_interval, score_interval
+from doublelogit.audit.expectation import Earlier, budget_for, expect
+from doublelogit.audit.interval import (
+    Cells,
+    exact_interval,
+    linear_interval,
+    score_interval,
+    total_interval,
+)
 from doublelogit.audit.strata import BINS, UNIFORM, Sums, bin_of, make_strata
 
 Z = 1.959963984540054
@@ -233,9 +239,35 @@ def test_every_row_of_a_stratum_is_drawn_equally_often():
     assert abs(times - 500).max() < 5 * np.sqrt(2000 * 0.25 * 0.75)
 
 
-def test_precisions_of_rounds_add_up():
-    assert combined(3.0, 4.0) == pytest.approx(2.4)
-    assert combined(remaining(0.05, 0.08), 0.08) == pytest.approx(0.05)
+def test_a_later_round_is_planned_for_the_interval_of_all_rounds():
+    """Adding up precisions of intervals, each wide because it is small, draws rows in vain."""
+    h = np.random.default_rng(0).beta(1, 3, 3000)
+    strata = make_strata(sums_of(h), 100)
+    drawn = strata.allocation(100).astype(float)
+    found = Cells(strata.rows, drawn, np.round(drawn * strata.h), 1 - drawn / strata.rows)
+    earlier = Earlier(found, 1.0, 1.0)
+    one = total_interval(found, found.estimate, 1.0, 0.95)
+    both = expect(strata, 100, 3000.0, earlier)
+    assert both.holds == pytest.approx((one[1] - one[0]) / 3000 / np.sqrt(2), rel=0.07)
+    budget = budget_for(strata, 0.08, 3000.0, "holds", earlier)
+    assert budget < budget_for(strata, 0.08, 3000.0) - 80
+    assert expect(strata, budget, 3000.0, earlier).holds == pytest.approx(0.08, rel=0.03)
+
+
+def test_what_reviewers_could_not_tell_widens_what_a_later_round_promises():
+    strata = make_strata(sums_of(np.random.default_rng(0).beta(1, 3, 3000)), 100)
+    found = as_random(750.0, 90.0, 3000.0)
+    plain, stretched = (
+        expect(strata, 100, 3000.0, Earlier(found, 1.0, s)).holds for s in (1.0, 1.3)
+    )
+    assert stretched == pytest.approx(1.3 * plain)
+
+
+def test_clusters_count_as_the_random_audit_of_the_same_precision():
+    cells = as_random(600.0, 80.0, 3000.0)
+    assert cells.estimate == pytest.approx(600.0)
+    assert cells.variance(cells.positive / cells.drawn) == pytest.approx(80.0**2)
+    assert not as_random(600.0, 0.0, 3000.0).unseen.any()
 
 
 def test_a_width_is_turned_into_the_budget_that_is_expected_to_reach_it():

@@ -89,17 +89,18 @@ class Drawn:
 class Total:
     """An estimated number of positives with its interval, lambda, and how it was made.
 
-    ``steady`` is a standard error in which a stratum where nothing was found has some variance,
-    by which further rounds are planned.
+    ``cells`` are what was found in each stratum and ``ratio`` the share of its variance that the
+    model left; by them further rounds are planned.
     """
 
     value: float
     se: float
-    steady: float
     low: float
     high: float
     lam: float
     how: str
+    cells: Cells
+    ratio: float
 
 
 def difference(drawn: Drawn, level: float = 0.95) -> Total:
@@ -119,6 +120,7 @@ def difference(drawn: Drawn, level: float = 0.95) -> Total:
     value = before + float(share @ model) + float(whole @ residual)
     spread = sum_by(stratum, (drawn.y - lam * drawn.h - residual[stratum]) ** 2)
     parts = scale * spread / np.maximum(n - 1, 1)
+    se = float(np.sqrt(parts.sum()))
     if drawn.binary:
         counts = whole > 0  # a round without weight says nothing
         cells = Cells(*(x[counts] for x in (whole, n, sum_by(stratum, drawn.y), unseen)))
@@ -126,13 +128,17 @@ def difference(drawn: Drawn, level: float = 0.95) -> Total:
         low, high = low + before, high + before
     else:
         low, high = linear_interval(value, parts, n - 1, level)
-        how = "Student's t"
-    se = float(np.sqrt(parts.sum()))
-    p = (sum_by(stratum, drawn.y) + 0.5) / (n + 1)
-    steady = float(np.sqrt(ratio * scale @ (p * (1 - p)))) if drawn.binary else se
-    low, high = (float(np.clip(end, 0, drawn.all_rows)) for end in (low, high))
-    value = float(np.clip(value, 0, drawn.all_rows))
-    return Total(value, se, steady, low, high, lam, how)
+        cells, ratio, how = as_random(value, se, drawn.all_rows), 1.0, "Student's t"
+    low, high, value = (float(np.clip(x, 0, drawn.all_rows)) for x in (low, high, value))
+    return Total(value, se, low, high, lam, how, cells, ratio)
+
+
+def as_random(total: float, se: float, rows: float) -> Cells:
+    """The simple random audit that would have told a total with the same standard error."""
+    share = float(np.clip(total / rows, 0.5 / rows, 1 - 0.5 / rows))
+    drawn = min(rows, share * (1 - share) * (rows / se) ** 2) if se > 0 else rows
+    unseen = float(se > 0)
+    return Cells(*(np.array([x]) for x in (rows, drawn, share * drawn, unseen)))
 
 
 def _round_weights(

@@ -63,9 +63,8 @@ class AuditEstimate:
         What reviewers are taken to err, as given.
     lam : float
         lambda of the difference estimator.
-    steady_error : float
-        Standard error of the prevalence in which strata without positives have variance too; by
-        it further rounds are planned.
+    total : Total or None
+        Number of positives among the unlabelled rows, with what was found in each stratum.
     """
 
     kind: str
@@ -82,7 +81,7 @@ class AuditEstimate:
     rounds: int
     reviewer_error: tuple[float, float]
     lam: float
-    steady_error: float = 0.0
+    total: Total | None = None
 
     @property
     def agrees(self) -> bool:
@@ -262,7 +261,7 @@ def _concluded(case: _Case, top: int | None) -> AuditEstimate:
         listed=None if top is None else _listed(case),
         signs=signs(case.drawn(everywhere, population), case.audit.lost),
         lam=total.lam,
-        steady_error=total.steady / population.rows,
+        total=total,
     )
 
 

@@ -6,6 +6,8 @@ computed as after the audit; its median width is what to expect:
     the model holds          p_k = mean of h in the stratum
     the scores tell nothing  p_k = mean of h over all rows: as many positives, anywhere
     whatever is true         p_k = 1/2, the widest interval there is
+
+For a later round the interval is that of all rounds together: what earlier ones found is known.
 """
 
 from collections.abc import Callable
@@ -14,10 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.audit.difference import Total
 from doublelogit.audit.interval import Cells, total_interval
 from doublelogit.audit.strata import Strata
 from doublelogit.thresholds import FEW_AUDITED
 
+LEVEL = 0.95  # of the intervals
 DRAWS = 15
 NEAR = 2.0  # factor within which expected counts tell the budget
 MANY = 2  # times the number that is few: from there on one draw stands for all
@@ -34,29 +38,49 @@ class Expected:
     nothing: float
     worst: float
 
-    def after(self, width: float | None) -> "Expected":
-        """Widths together with those of earlier rounds: precisions, 1 / width^2, add up."""
-        if width is None:
-            return self
-        both = (combined(vars(self)[name], width) for name in TRUTHS)
-        return Expected(self.rows, self.cost, *both)
+
+@dataclass(frozen=True)
+class Earlier:
+    """What earlier rounds found.
+
+    Parameters
+    ----------
+    cells : Cells
+        What was found in each stratum.
+    ratio : float
+        Share of the variance that the model left.
+    stretch : float
+        How much wider the interval is than theirs, for rows that nobody could tell and errors of
+        reviewers.
+    """
+
+    cells: Cells
+    ratio: float
+    stretch: float
+
+    @classmethod
+    def from_total(cls, total: Total, rows: float) -> "Earlier":
+        """What a number of positives among so many unlabelled rows rests on."""
+        cells = total.cells.weighted(rows / total.cells.total)  # weights of rows do not matter here
+        low, high, _ = total_interval(cells, cells.estimate, total.ratio, LEVEL)
+        width = (total.high - total.low) * rows / total.cells.total
+        return cls(cells, total.ratio, width / (high - low) if high > low else 1.0)
+
+    def and_then(self, cells: Cells, ratio: float) -> tuple[Cells, float]:
+        """All rounds together, each weighted by its precision, and what the model leaves."""
+        mine, new = self.cells.steady_variance, cells.steady_variance
+        share = mine / (mine + new) if mine + new > 0 else 1.0
+        left = np.array([self.ratio, ratio]) @ (
+            parts := np.array([(1 - share) ** 2 * mine, share**2 * new])
+        )
+        both = self.cells.weighted(1 - share) + cells.weighted(share)
+        return both, float(left / parts.sum()) if parts.sum() > 0 else 1.0
 
 
-def combined(width: float, earlier: float) -> float:
-    """Width of an interval that two independent audits lead to."""
-    return width * earlier / float(np.hypot(width, earlier)) if min(width, earlier) > 0 else 0.0
-
-
-def remaining(width: float, earlier: float | None) -> float:
-    """Width that a further round must have, so that it has this width with the earlier ones."""
-    if earlier is None:
-        return width
-    left = earlier**2 - width**2  # nearly nothing, where little is missing
-    return width * earlier / float(np.sqrt(left)) if left > (width / 10) ** 2 else 10 * width
-
-
-def expect(strata: Strata, budget: float, population: float, level: float = 0.95) -> Expected:
-    """Median width of the interval of the prevalence under each truth.
+def expect(
+    strata: Strata, budget: float, population: float, earlier: Earlier | None = None
+) -> Expected:
+    """Median width of the 95% interval of the prevalence under each truth.
 
     Parameters
     ----------
@@ -66,39 +90,52 @@ def expect(strata: Strata, budget: float, population: float, level: float = 0.95
         What may be spent; a row costs 1 if nothing else was said.
     population : float
         Number of all rows, labelled ones too.
-    level : float, default=0.95
-        Of the interval.
+    earlier : Earlier, default=None
+        What earlier rounds found.
     """
     drawn = strata.allocation(budget).astype(float)
-    widths = {truth: expected_width(strata, drawn, truth, level) for truth in TRUTHS}
+    widths = {truth: expected_width(strata, drawn, truth, earlier) for truth in TRUTHS}
     shares = {truth: width / population for truth, width in widths.items()}
     return Expected(int(drawn.sum()), float(drawn @ strata.cost), **shares)
 
 
 def expected_width(
-    strata: Strata, drawn: Floats, truth: str, level: float, *, roughly: bool = False
+    strata: Strata,
+    drawn: Floats,
+    truth: str,
+    earlier: Earlier | None = None,
+    *,
+    roughly: bool = False,
 ) -> float:
     """Median width of the interval of the number of hidden positives, under a truth.
 
     ``roughly`` takes the width for the expected counts, which is off where these are small.
     """
     share, unseen = _shares(strata, truth), 1 - drawn / strata.rows
-    ratio = 1.0
-    if truth == "holds":  # then h explains a part of what differs within strata
-        scale = strata.rows**2 * unseen / drawn
-        whole = float(scale @ (share * (1 - share)))
-        ratio = float(scale @ strata.spread) / whole if whole > 0 else 1.0
+    ratio = _left(strata, drawn, share) if truth == "holds" else 1.0
 
     def width(found: Floats) -> float:
-        cells = Cells(strata.rows, drawn, found, unseen)
-        low, high, _ = total_interval(cells, cells.estimate, min(ratio, 1.0), level)
-        return high - low
+        cells, left, stretch = Cells(strata.rows, drawn, found, unseen), ratio, 1.0
+        if earlier is not None:
+            (cells, left), stretch = earlier.and_then(cells, ratio), earlier.stretch
+        low, high, _ = total_interval(cells, cells.estimate, left, LEVEL)
+        return stretch * (high - low)
 
-    positive = float(drawn @ share)
-    if roughly or min(positive, float(drawn.sum()) - positive) > MANY * FEW_AUDITED:
+    positive, number = float(drawn @ share), float(drawn.sum())
+    if earlier is not None:
+        positive += float(earlier.cells.positive.sum())
+        number += float(earlier.cells.drawn.sum())
+    if roughly or min(positive, number - positive) > MANY * FEW_AUDITED:
         return width(drawn * share)  # widths hardly differ from draw to draw
     rng = np.random.default_rng(0)
     return float(np.median([width(_counts(rng, drawn, share)) for _ in range(DRAWS)]))
+
+
+def _left(strata: Strata, drawn: Floats, share: Floats) -> float:
+    """Share of the variance within strata that h leaves, if the model holds."""
+    scale = strata.rows**2 * (1 - drawn / strata.rows) / drawn
+    whole = float(scale @ (share * (1 - share)))
+    return min(float(scale @ strata.spread) / whole, 1.0) if whole > 0 else 1.0
 
 
 def _shares(strata: Strata, truth: str) -> Floats:
@@ -113,7 +150,11 @@ def _counts(rng: np.random.Generator, drawn: Floats, share: Floats) -> Floats:
 
 
 def budget_for(
-    strata: Strata, width: float, population: float, truth: str = "holds", level: float = 0.95
+    strata: Strata,
+    width: float,
+    population: float,
+    truth: str = "holds",
+    earlier: Earlier | None = None,
 ) -> float:
     """The smallest budget for which the interval is expected to be at most so wide.
 
@@ -123,7 +164,7 @@ def budget_for(
 
     def wide(budget: float, roughly: bool) -> bool:
         drawn = strata.allocation(budget).astype(float)
-        found = expected_width(strata, drawn, truth, level, roughly=roughly)
+        found = expected_width(strata, drawn, truth, earlier, roughly=roughly)
         return found > width * population
 
     near = _smallest(lambda budget: wide(budget, True), least, most)

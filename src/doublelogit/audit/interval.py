@@ -58,6 +58,19 @@ class Cells:
         """V(p) without the factor r."""
         return (share * (1 - share)) @ (self.weight**2 * self.unseen / self.drawn)
 
+    @property
+    def steady_variance(self) -> float:
+        """V(p) in which a stratum where nothing was found has some variance too."""
+        return float(self.variance((self.positive + 1) / (self.drawn + 2)))
+
+    def weighted(self, share: float) -> "Cells":
+        """The same with a share of the weight."""
+        return replace(self, weight=share * self.weight)
+
+    def __add__(self, other: "Cells") -> "Cells":
+        """The cells of both."""
+        return Cells(*(np.append(mine, vars(other)[name]) for name, mine in vars(self).items()))
+
     def mirrored(self) -> "Cells":
         """The same with negatives for positives."""
         return replace(self, positive=self.drawn - self.positive)

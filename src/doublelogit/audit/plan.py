@@ -13,14 +13,13 @@ from doublelogit.audit.blocks import Asked, Blocks, blocks_of, first_rows, fitte
 from doublelogit.audit.clusters import draft_clusters
 from doublelogit.audit.draw import row_keys
 from doublelogit.audit.estimate import AuditEstimate, estimate
-from doublelogit.audit.expectation import Expected, budget_for, expect, remaining
+from doublelogit.audit.expectation import Earlier, Expected, budget_for, expect
 from doublelogit.audit.sheet import Audit, as_audit
 from doublelogit.audit.strata import UNIFORM, UNIFORM_LATER, Strata, Sums, make_strata
 from doublelogit.audit.tally import Choice, Chosen, Question, add_up, choose, listed_rows, tally
 from doublelogit.registry import AUDIT_GOALS
 
 FIRST_GUESS = 100.0  # rows for which strata are made before a width is turned into a budget
-WIDTHS = 3.92  # standard errors in the width of a 95% interval
 FEWEST_MORE = 15  # rows of a later round: smaller ones tell too little of their own variance
 CURVE = (20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 800, 1200, 2000)
 
@@ -56,11 +55,6 @@ class Plan:
     before: AuditEstimate | None = None
 
     @property
-    def width_before(self) -> float | None:
-        """Width that earlier rounds contribute with; exact intervals of few positives are wider."""
-        return _earlier(self.before)
-
-    @property
     def reached(self) -> bool:
         """Whether earlier rounds have reached the width asked for, so that nothing was drawn."""
         return len(self.audit) == 0
@@ -71,7 +65,7 @@ class Plan:
         return self._expect(self.spent)
 
     def _expect(self, budget: float) -> Expected:
-        return expect(self.strata, budget, self.population).after(self.width_before)
+        return expect(self.strata, budget, self.population, _earlier(self.before, self.strata))
 
     @property
     def spent(self) -> float:
@@ -87,8 +81,8 @@ class Plan:
 
     def budget_for(self, width: float, truth: str = "holds") -> float:
         """Budget with which the interval of the prevalence is expected to be at most so wide."""
-        wanted = remaining(width, self.width_before)
-        return budget_for(self.strata, wanted, self.population, truth)
+        earlier = _earlier(self.before, self.strata)
+        return budget_for(self.strata, width, self.population, truth, earlier)
 
     def sheet(self, *, show_scores: bool = False) -> Any:
         """The reviewer's sheet: id and empty class in random order; scores only if asked for."""
@@ -164,10 +158,11 @@ def plan(
     return replace(found, before=before)
 
 
-def _earlier(before: AuditEstimate | None) -> float | None:
-    if before is None or before.prevalence is None:
+def _earlier(before: AuditEstimate | None, strata: Strata) -> Earlier | None:
+    """What earlier rounds found, where they were drawn."""
+    if before is None or before.total is None:
         return None
-    return min(before.prevalence.high - before.prevalence.low, WIDTHS * before.steady_error)
+    return Earlier.from_total(before.total, float(strata.rows.sum()) + before.agreement.rows)
 
 
 @dataclass(frozen=True)
@@ -194,10 +189,10 @@ class Wish:
         guess = make_strata(sums, FIRST_GUESS, uniform)
         if self.reached:
             return guess, 0.0
-        width = remaining(self.width, _earlier(self.before))
-        strata = make_strata(sums, budget_for(guess, width, population), uniform)
+        asked = (self.width, population, "holds", _earlier(self.before, guess))
+        strata = make_strata(sums, budget_for(guess, *asked), uniform)
         least = 0.0 if self.before is None else FEWEST_MORE * float(strata.cost.min())
-        return strata, max(budget_for(strata, width, population), least)
+        return strata, max(budget_for(strata, *asked), least)
 
 
 @dataclass(frozen=True)
