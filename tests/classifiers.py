@@ -1,5 +1,6 @@
 """Every classifier, cheap enough to be fitted in each test."""
 
+import numpy as np
 import pytest
 
 from doublelogit import (
@@ -14,6 +15,7 @@ from doublelogit import (
     TwoModelsSimpleClassifier,
 )
 
+FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}  # of any penalty
 CLASSIFIERS = [
     NaiveClassifier(),
     TwoModelsSimpleClassifier(),

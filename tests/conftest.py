@@ -6,12 +6,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from classifiers import FREE
 from hypothesis import settings
 from scipy.special import expit
+from sklearn.preprocessing import StandardScaler
 
 import doublelogit
+from doublelogit import JointClassifier
+from doublelogit.datasets import load_benchmark
 from doublelogit.engines.memory import memory_rows
+from doublelogit.labelling import Scar, draw
 from doublelogit.methods import Problem
+from doublelogit.rivals import km2
 
 # What CI says depends on the commit alone; everywhere else new examples are tried each time.
 # Nothing depends on how busy the machine is.
@@ -95,3 +101,29 @@ def table(tmp_path_factory):
     for i, (start, stop) in enumerate([(0, 700), (700, 2200), (2200, 3000)]):
         frame[start:stop].to_parquet(folder / f"part{i}.parquet", row_group_size=333, index=False)
     return frame, folder
+
+
+@pytest.fixture
+def identified():
+    """Outcome and labelling by different features: a sample that determines its prevalence."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1500, 2))
+    y = rng.random(1500) < expit(2 * X[:, 0])
+    s = (y & (rng.random(1500) < expit(0.5 + X[:, 1]))).astype(int)
+    model = JointClassifier(outcome_features=[0], propensity_features=[1], **FREE).fit(X, s)
+    return model, X, s, y
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_benchmark("diabetes", return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    s = draw(y, Scar(0.6).propensity(X), np.random.default_rng(0))
+    return X, y.astype(float), s, Problem(memory_rows(X, s), 1.0, 1.0)
+
+
+@pytest.fixture
+def few_rows(request, monkeypatch):
+    """KM2 of few rows, but where its answer is what is tested."""
+    if "km2" not in request.function.__name__:
+        monkeypatch.setattr(km2, "ROWS", 40)

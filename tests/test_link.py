@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from classifiers import FREE
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
@@ -12,8 +13,6 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit import EMClassifier, JointClassifier, infer
 from doublelogit.link import DoubleResponse, probit
-
-FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}
 
 
 def exact(a):
