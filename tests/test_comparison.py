@@ -115,6 +115,12 @@ def test_nothing_fails_and_every_measure_has_its_columns(rows):
     }
 
 
+def test_rare_positives_are_decided_by_the_cut_at_the_share():
+    found = measured(("decisions",), judged([0, 1, 1, 0], [0, 1, 0, 0], [0.2, 0.45, 0.3, 0.1]))
+    assert found["balanced_accuracy"] == 0.5  # nothing is above one half
+    assert found["balanced_accuracy_at_share"] == 1.0  # the share is .2625
+
+
 def test_measures_of_four_rows_by_hand():
     found = measured(tuple(MEASURES), judged([0, 1, 1, 0], [0, 1, 0, 0], [0.2, 0.9, 0.6, 0.7]))
     assert found["balanced_accuracy"] == 0.75  # both positives, one of two negatives

@@ -31,6 +31,7 @@ from doublelogit.experiments.tables import markdown_table
 from doublelogit.files import write_text
 
 ERROR = "approximation_error"
+CUTS = {"balanced_accuracy": "one half", "balanced_accuracy_at_share": "share"}
 # Mean balanced accuracy on twelve tables of the successors' protocols, three repetitions, of 0.1.0.
 FIRST_RUN = {
     "AISTATS S1-S3": {"AVERAGED": 0.705, "TM": 0.730, "JERM": 0.712, "NTC_TMI": 0.735},
@@ -106,6 +107,42 @@ def successors(test: pd.DataFrame, learn: pd.DataFrame) -> str:
                 lines.append({"block": block, "where": name, **means.round(3)})
         lines.append({"block": block, "where": "0.1.0, first run", **first})
     return markdown_table(_blank(pd.DataFrame(lines)))
+
+
+def cut_anew(test: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the draws on which every method's decisions were measured at both cuts."""
+    seen = test.groupby(DRAW)["balanced_accuracy_at_share"].transform(lambda b: b.notna().all())
+    return test[seen]
+
+
+def decisions(rows: pd.DataFrame) -> str:
+    """Mean balanced accuracy of every method, cut at one half and at its own share."""
+    lines = []
+    for block, mechanisms in BLOCKS.items():
+        part = rows[rows["mechanism"].isin(mechanisms)]
+        for column, cut in CUTS.items():
+            lines.append({"block": block, "cut at": cut, **_means(part, column).round(3)})
+    return markdown_table(_blank(pd.DataFrame(lines)))
+
+
+def decided(rows: pd.DataFrame, method: str) -> str:
+    """A method cut at its share less each rival at the rival's better cut, block by block."""
+    lines = []
+    for block, mechanisms in BLOCKS.items():
+        part = rows[rows["mechanism"].isin(mechanisms)]
+        half, share = (by_family(part, column) for column in CUTS)
+        for rival in share.columns.drop([method, "ORACLE"]):
+            best = max((half[rival], share[rival]), key=lambda found: found.mean())
+            lines.append({"rival": rival, "block": block, "text": _interval(share[method] - best)})
+    wide = pd.DataFrame(lines).pivot(index="rival", columns="block", values="text")
+    return markdown_table(wide.reset_index())
+
+
+def _interval(difference: pd.Series) -> str:
+    """A mean with its 95% t interval: bold if clearly positive, italic if clearly negative."""
+    mean, half = difference.mean(), stats.t.ppf(0.975, len(difference) - 1) * difference.sem()
+    mark = "**" if mean > half else "*" if mean < -half else ""
+    return f"{mark}{mean:+.3f} ({mean - half:+.3f} to {mean + half:+.3f}){mark}"
 
 
 def editions(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
@@ -187,6 +224,8 @@ def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
         "paired_error": against(test, "AVERAGED", ERROR),
         "paired_brier": against(test, "AVERAGED", "brier"),
         "paired_prevalence": against(test, "AVERAGED", "prevalence_error"),
+        "decisions": decisions(cut_anew(test)),
+        "decided": decided(cut_anew(test), "AVERAGED"),
         "successors": successors(test, described(rows, plan, "learn")),
         "natural": markdown_table(_blank(pd.read_csv(folder / "natural.csv"))),
     }
