@@ -18,6 +18,7 @@ COMMANDS = [
     "report",
     "fit",
     "predict",
+    "export",
     "rank",
     "compare",
     "diagnose",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from doublelogit.exceptions import TableError as TableError
     from doublelogit.exceptions import TableWarning as TableWarning
     from doublelogit.exceptions import WeakIdentificationWarning as WeakIdentificationWarning
+    from doublelogit.export import to_onnx as to_onnx
     from doublelogit.findings import Finding as Finding
     from doublelogit.inference import infer as infer
     from doublelogit.inference import scar_test as scar_test
@@ -61,6 +62,7 @@ _HOMES = {
     "read_table": "tables",
     "scan_parquet": "engines.scan",
     "scar_test": "inference",
+    "to_onnx": "export",
     **dict.fromkeys(classes_in("estimators"), "estimators"),
 }
 

@@ -71,6 +71,9 @@ TablePath = Annotated[
     Path,
     typer.Argument(help="CSV, Parquet, Excel, Stata or SPSS file.", exists=True, dir_okay=False),
 ]
+SavedModel = Annotated[
+    Path, typer.Argument(help="A model that fit has saved.", exists=True, dir_okay=False)
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the result.")]
 Top = Annotated[int, typer.Option("--top", min=1, help="Rows of the ranked list.")]
 ShowIds = Annotated[

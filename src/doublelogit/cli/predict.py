@@ -1,7 +1,6 @@
 """``doublelogit predict``: probabilities of the rows of a table, by a saved model."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -9,14 +8,11 @@ from doublelogit.cli import options
 from doublelogit.cli.options import Common, on_table
 
 EXAMPLE = "Example: [bold]doublelogit predict model.dlm new.csv --out predictions.csv[/bold]"
-Model = Annotated[
-    Path, typer.Argument(help="A model that fit has saved.", exists=True, dir_okay=False)
-]
 
 
 @on_table(needs_label=False)
 def predict(
-    model: Model, table: options.TablePath, common: Common, out: options.Out = None
+    model: options.SavedModel, table: options.TablePath, common: Common, out: options.Out = None
 ) -> None:
     """Write P(Y=1 | x), the probability of a label, and that of a hidden positive, row by row."""
     if common.known():

@@ -16,6 +16,7 @@ from doublelogit.fitted.forest import LEAF, Forest
 
 LEVELS = 256  # of a category, at most, that a booster tells apart
 BINS = 128  # of a number
+SAME = 1e-9  # of the range of a column: values that are no further apart are one
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,15 @@ class Bins:
 
 
 def _edges(x: Floats) -> Floats:
+    """Numbers halfway between values, so that rounding puts no value on the other side."""
     values = np.unique(x)
+    values = values[np.diff(values, prepend=-np.inf) > SAME * np.ptp(values)]
+    last = np.arange(len(values) - 1)
     if len(values) > BINS:
-        values = np.unique(np.quantile(x, np.linspace(0, 1, BINS + 1)[1:], method="lower"))
-    return values[:-1]
+        ends = np.quantile(x, np.linspace(0, 1, BINS + 1)[1:-1], method="lower")
+        last = np.unique(np.searchsorted(values, ends, side="right") - 1)
+        last = last[last < len(values) - 1]
+    return np.asarray((values[last] + values[last + 1]) / 2)
 
 
 def forest(booster: Any, bins: Bins) -> Forest:

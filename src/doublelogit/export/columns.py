@@ -1,0 +1,107 @@
+"""Columns of a table as inputs of a graph, and the features that they become."""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from doublelogit.export.graph import Graph, Value
+from doublelogit.tables import TableEncoding
+from doublelogit.tables.columns import MISSING, OTHER, YEAR, Category, Date, Number
+from doublelogit.tables.curves import Curves
+from doublelogit.tables.expansion import Coded, Smooth, plain
+
+
+def features(graph: Graph, encoding: TableEncoding) -> Value:
+    """The features of a table, from an input for each of its columns."""
+    parts = []
+    for column in encoding.used:
+        texts = isinstance(plain(column), Category)
+        parts += encoded(column, graph.input(column.name, texts=texts))
+    return graph.node("Concat", *parts, axis=1)
+
+
+@singledispatch
+def encoded(column: Any, x: Value) -> list[Value]:
+    """The features of one column, in order."""
+    raise TypeError(f"a graph cannot encode a {type(column).__name__}.")
+
+
+@encoded.register
+def _(column: Number, x: Value) -> list[Value]:
+    gone = _gone(x)
+    filled = gone.node("Where", column.fill, x)
+    if column.low is not None:
+        filled = filled.node("Max", column.low)
+    if column.high is not None:
+        filled = filled.node("Min", column.high)
+    if column.transform == "log":
+        filled = (filled + column.offset).node("Log") / np.log(2.0)
+    elif column.transform == "root":
+        filled = filled.node("Sign") * filled.node("Abs").node("Sqrt")
+    values = (filled - column.centre) / column.scale
+    return [values, gone.numbers()] if column.missing else [values]
+
+
+@encoded.register
+def _(column: Date, x: Value) -> list[Value]:
+    """A date is given in seconds since 1970."""
+    gone = _gone(x)
+    years = gone.node("Where", column.fill, x / YEAR)
+    parts = [(years - column.centre) / column.scale]
+    if column.season:
+        known = 1.0 - gone.numbers()
+        angle = years * (2 * np.pi)  # not every runtime has the cosine in double precision
+        parts += [known * (angle + shift).node("Sin") for shift in (0.0, np.pi / 2)]
+    return [*parts, gone.numbers()] if column.missing else parts
+
+
+@encoded.register
+def _(column: Category, x: Value) -> list[Value]:
+    """Indicators of all levels but the first; a missing value is an empty text."""
+    named = [level for level in column.levels if level != OTHER]
+    texts = ["" if level == MISSING else level for level in named]
+    found = x.node("Equal", np.array([texts], dtype=object)).numbers()
+    each = dict(zip(named, _columns(found, len(named)), strict=True))
+    each[OTHER] = 1.0 - found @ np.ones((len(named), 1))
+    return [each[level] for level in column.levels[1:]]
+
+
+@encoded.register
+def _(column: Smooth, x: Value) -> list[Value]:
+    parts = encoded(column.base, x)
+    return [*parts, _bent(column.curves, parts[0])]
+
+
+@encoded.register
+def _(column: Coded, x: Value) -> list[Value]:
+    parts = encoded(column.base, x)
+    together = x.graph.node("Concat", *parts, axis=1)
+    return [*parts, together @ np.arange(1.0, len(parts) + 1)[:, None]]
+
+
+def _gone(x: Value) -> Value:
+    """Whether a number is missing, or none."""
+    return x.node("IsNaN").node("Or", x.node("IsInf"))
+
+
+def _columns(values: Value, n: int) -> list[Value]:
+    """The single columns of a matrix."""
+    return [values @ np.eye(n)[:, [j]] for j in range(n)]
+
+
+def _bent(curves: Curves, x: Value) -> Value:
+    """Values of natural cubic splines: cubes that begin at the knots, lines beyond the outer ones.
+
+    Between the outer knots f(x) = f(k_0) + f'(k_0) (x - k_0) + sum of c_j max(x - k_j, 0)^3.
+    """
+    spline = CubicSpline(curves.knots, curves.values, bc_type="natural")
+    knots = np.array(curves.knots)
+    near = x.node("Max", knots[0]).node("Min", knots[-1])
+    third = np.diff(spline.c[0], axis=0, prepend=0.0)  # jumps of a sixth of the third derivative
+    cubes = (near - knots[None, :-1]).node("Relu").node("Pow", 3.0)
+    slopes = spline(knots[[0, -1]], 1)
+    within = (near - knots[0]) @ slopes[:1] + spline(knots[0])[None] + cubes @ third
+    below, above = (x - knots[0]).node("Min", 0.0), (x - knots[-1]).node("Max", 0.0)
+    return within + below @ slopes[:1] + above @ slopes[1:]

@@ -1,0 +1,136 @@
+"""Fitted models as graphs: what each kind says of y(x), e(x), s(x) and t(x).
+
+As in ``fitted``, a side is the logit of a probability. Runtimes round the sigmoid in the tails, so
+that exponentials and logarithms that cannot overflow stand in its place.
+"""
+
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from doublelogit.export.graph import Value
+from doublelogit.export.trees import added_trees
+from doublelogit.fitted import (
+    BentSide,
+    CertainLabel,
+    HalfwayLabel,
+    ImpliedPropensity,
+    LinearPair,
+    LinearSide,
+    PosteriorMixture,
+    ScaledLabel,
+    SoftmaxPair,
+)
+from doublelogit.fitted.label import SUREST
+
+
+class Answers(NamedTuple):
+    """The four probabilities of every row."""
+
+    positive: Value
+    propensity: Value
+    label: Value
+    hidden: Value
+
+
+def sigmoid(a: Value) -> Value:
+    """sigma(a) = exp(min(a, 0)) / (1 + exp(-|a|))."""
+    return a.node("Min", 0.0).node("Exp") / ((-a.node("Abs")).node("Exp") + 1.0)
+
+
+def log_sigmoid(a: Value) -> Value:
+    """Logarithm of sigma(a) = min(a, 0) - log(1 + exp(-|a|))."""
+    return a.node("Min", 0.0) - ((-a.node("Abs")).node("Exp") + 1.0).node("Log")
+
+
+def _log_odds(log_p: Value) -> Value:
+    log_p = log_p.node("Min", SUREST)
+    return log_p - (1.0 - log_p.node("Exp")).node("Log")
+
+
+@singledispatch
+def logit(side: Any, X: Value) -> Value:
+    """Logit of one of the two models."""
+    raise TypeError(
+        f"a graph cannot hold a {type(side).__name__}; it holds models of this library. Convert "
+        "a classifier of another one by its own means, such as skl2onnx."
+    )
+
+
+@logit.register
+def _(side: LinearSide, X: Value) -> Value:
+    a = X.linear(side.coef)
+    if side.link == "logit":
+        return a
+    from onnx import TensorProto
+
+    # runtimes have the error function in single precision only
+    single = (a / np.sqrt(2.0)).node("Cast", to=TensorProto.FLOAT)
+    p, rest = (
+        (z.node("Erf").node("Cast", to=TensorProto.DOUBLE) + 1.0) / 2.0
+        for z in (single, single.node("Neg"))
+    )
+    return p.node("Log") - rest.node("Log")
+
+
+@logit.register
+def _(side: HalfwayLabel, X: Value) -> Value:
+    return -log_sigmoid(-(X.linear(side.alpha) + np.log(2.0)))
+
+
+@logit.register
+def _(side: CertainLabel, X: Value) -> Value:
+    return X.node("ReduceSum", np.array([1]), keepdims=1) * 0.0 + np.inf
+
+
+@logit.register
+def _(side: ScaledLabel, X: Value) -> Value:
+    log_s = log_sigmoid(X.linear(side.alpha))
+    return _log_odds((log_s - np.log(side.level)) * side.power)
+
+
+@logit.register
+def _(side: ImpliedPropensity, X: Value) -> Value:
+    log_y = log_sigmoid(logit(side.outcome_model, X))
+    return _log_odds(log_sigmoid(X.linear(side.alpha)) - log_y)
+
+
+@logit.register
+def _(side: BentSide, X: Value) -> Value:
+    return X.linear(side.line) + added_trees(side.additions, X, len(side.line) - 1)
+
+
+@singledispatch
+def answers(model: Any, X: Value) -> Answers:
+    """What a fitted model says of every row."""
+    raise TypeError(f"a graph cannot hold a {type(model).__name__}.")
+
+
+@answers.register
+def _(model: LinearPair, X: Value) -> Answers:
+    a, b = (logit(side, X) for side in (model.outcome_model, model.propensity_model))
+    y, e, rate = sigmoid(a), sigmoid(b), model.false_label_rate
+    hidden = sigmoid(a + log_sigmoid(-b) - np.log1p(-rate))
+    label = y * e + sigmoid(-a) * rate if rate else y * e
+    return Answers(y, e, label, hidden)
+
+
+@answers.register
+def _(model: SoftmaxPair, X: Value) -> Answers:
+    a, b = X.linear(model.beta), X.linear(model.gamma)
+    y, e = sigmoid(a - log_sigmoid(-b)), sigmoid(b)
+    return Answers(y, e, y * e, sigmoid(a))
+
+
+@answers.register
+def _(model: PosteriorMixture, X: Value) -> Answers:
+    a, b = (X.linear(side.coef) for side in (model.outcome_model, model.propensity_model))
+    y, e, weight = sigmoid(a), sigmoid(b), model.weight[:, None]
+
+    def mean(p: Value) -> Value:
+        return (p @ weight).node("Min", 1.0)
+
+    hidden = (y * sigmoid(-b)) @ weight
+    unlabelled = (hidden + sigmoid(-a) @ weight).node("Max", np.finfo(float).tiny)
+    return Answers(mean(y), mean(e), mean(y * e), hidden / unlabelled)
