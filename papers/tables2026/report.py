@@ -239,7 +239,7 @@ def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
 NAMES = [
     f"{table}_{mode}"
     for table in ("overall", "by_mechanism", "by_strength", "intervals", "failures")
-    for mode in ("test", "learn", "slow")
+    for mode in ("test", "learn", "slow", "named")
 ]
 
 
