@@ -262,17 +262,20 @@ class DoubleLogisticObjective:
         first = penalised(self, theta, sums.value, sums.grad)
         return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
+    def on(self, rows: Rows) -> "DoubleLogisticObjective":
+        """The objective on other rows of the same sample."""
+        return replace(self, rows=rows, n=float(rows.sum_columns(np.sum, rows.weight)))
+
     def rough(self) -> Callable[[Floats], Floats] | None:
         """Hessians from some of the rows, where those are enough to be nearly right."""
         size = len(self.unit)
         some = self.rows.thinned(max(FEWEST_ROWS, ROWS_PER_COEFFICIENT * size))
         if some is None:
             return None
-        n = float(some.sum_columns(np.sum, some.weight))
-        part = replace(self, rows=some, n=n)
+        part = self.on(some)
 
         def hessian(theta: Floats) -> Floats:
-            return DoubleLogisticObjective.value_grad_hess(part, theta).hess + added
+            return part.value_grad_hess(theta).hess + added
 
         # the penalty is on the sum of all losses
         added = np.diag(self.ridge - part.ridge)

@@ -76,8 +76,11 @@ def _raw(column: Any) -> Floats:
 def leaks(table: Table, encoding: TableEncoding) -> list[Finding]:
     """Columns that know the label: with it, because of it, or instead of it."""
     s = table.s == 1
-    found = (_leak(plain(column), table.features[column.name], s) for column in encoding.used)
-    return [finding for finding in found if finding is not None]
+    columns = [plain(column) for column in encoding.used]
+    for column in columns:
+        if column not in table.found:
+            table.found[column] = _leak(column, table.features[column.name], s)
+    return [table.found[column] for column in columns if table.found[column] is not None]
 
 
 def _leak(column: ColumnEncoding, values: Any, s: Any) -> Finding | None:

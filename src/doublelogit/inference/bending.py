@@ -72,7 +72,8 @@ class _Null:
         rows = memory_rows(X, s)
         constant = Terms(X.shape[1], np.array([], dtype=int))
         problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
-        found = trust_region(problem.likelihood, naive_start(problem), tol=TOL)
+        likelihood = problem.likelihood
+        found = trust_region(likelihood, naive_start(problem), tol=TOL, rough=likelihood.rough())
         best, value = found.theta, -2 * len(s) * found.value
         return cls(X, expit(X @ best[:-2] + best[-2]), float(expit(best[-1])), value)
 

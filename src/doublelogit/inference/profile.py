@@ -38,6 +38,7 @@ MOST = 60  # points on either side
 NEAR = 1e-3  # hidden positives per labelled one, or share of negatives: a bound is reached
 APART = 0.02  # hidden share on the logit scale by which another optimum is another one
 MOVED = 0.01  # of the way to its target, by which a pull must move the prevalence
+ENOUGH = 1e-3  # log-likelihood units that a point of a walk may lie below the best
 TURNED = 0.01  # log-likelihood units by which a walk that climbs again has left its basin
 
 Region = tuple[float, float]
@@ -204,7 +205,10 @@ def other_optima(fitted: FittedProblem, rival: Floats | None = None) -> list[Flo
     begins = [near(begin(double)) for begin in (naive_start, balanced_start)]
     if rival is not None:
         begins.append(rival)
-    found = [trust_region(problem.likelihood, theta, tol=1e-6, max_iter=300) for theta in begins]
+    objective, rough = problem.likelihood, problem.likelihood.rough()
+    found = [
+        trust_region(objective, theta, tol=1e-6, max_iter=300, rough=rough) for theta in begins
+    ]
     return [solution.theta for solution in found if solution.converged]
 
 
@@ -300,7 +304,11 @@ class _Stepper:
         """The best model near a prevalence, and the prevalence that it attains."""
         pull = Belief(target, max(abs(target - pi), 1e-9) / 20)
         pulled = replace(self.problem, beliefs=(*self.problem.beliefs, pull))
-        found = trust_region(pulled.likelihood, theta, tol=1e-7, max_iter=100).theta
+        objective = pulled.likelihood
+        enough, rough = ENOUGH / self.problem.n, objective.rough()
+        found = trust_region(
+            objective, theta, tol=1e-7, max_iter=100, enough=enough, rough=rough
+        ).theta
         return found, _prevalence(self.problem, found)
 
 

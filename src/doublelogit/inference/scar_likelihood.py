@@ -64,7 +64,8 @@ def null_fit(X: Floats, s: Floats, C: float) -> Null:
     """Maximum likelihood under SCAR."""
     constant = Terms(X.shape[1], np.array([], dtype=int))
     problem = Problem(memory_rows(X, s), 1 / C, 1 / C, propensity=constant)
-    best = trust_region(problem.likelihood, start(problem, "naive"), tol=TOL)
+    likelihood = problem.likelihood
+    best = trust_region(likelihood, start(problem, "naive"), tol=TOL, rough=likelihood.rough())
     return Null(problem, best.theta, best.value)
 
 
@@ -172,8 +173,9 @@ class Hypotheses:
 
 
 def _climbed(problem: Problem, theta: Floats, hess: Floats) -> Solution:
-    enough = ENOUGH / (2 * problem.n)
-    return trust_region(problem.likelihood, theta, tol=TOL, hess=hess, enough=enough)
+    likelihood, enough = problem.likelihood, ENOUGH / (2 * problem.n)
+    rough = likelihood.rough()
+    return trust_region(likelihood, theta, tol=TOL, hess=hess, rough=rough, enough=enough)
 
 
 def null_draws(

@@ -6,7 +6,7 @@ target, the best of all points with the q that it attains.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from doublelogit.methods.prevalence import (
     prevalence_value_grad_hess,
 )
 from doublelogit.objective import DoubleLogisticObjective
+from doublelogit.rows import Rows
 from doublelogit.solvers import ValueGrad, ValueGradHess
 
 VALUE_GRAD: dict[str, Callable[[DoubleLogisticObjective, Floats], ValueGrad]] = {
@@ -48,6 +49,13 @@ class InformedObjective(DoubleLogisticObjective):
     """-Q_n, the penalties, and beliefs."""
 
     beliefs: tuple[Belief, ...] = field(kw_only=True)
+
+    def on(self, rows: Rows) -> "InformedObjective":
+        """The objective on other rows, with as much belief per row."""
+        other = replace(self, rows=rows, n=float(rows.sum_columns(np.sum, rows.weight)))
+        less = np.sqrt(self.n / other.n)
+        beliefs = tuple(replace(belief, sd=less * belief.sd) for belief in self.beliefs)
+        return replace(other, beliefs=beliefs)
 
     def value_grad(self, theta: Floats) -> ValueGrad:
         value, grad = super().value_grad(theta)

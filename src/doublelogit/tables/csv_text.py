@@ -87,9 +87,11 @@ def read_csv(
 def checked_text(path: Path, delimiter: str | None, encoding: str | None) -> CsvText:
     """The text of a file, decoded, every row compared with the header."""
     content, notes = decoded(_content(path), encoding, path.name)
-    content = re.sub(r"(\r?\n[ \t]*)*\Z", "\n", content, count=1) if content.strip() else ""
-    if not content:
+    body = content.rstrip()
+    if not body:
         raise TableError(f"{path.name!r} is empty. Check the file.")
+    # in what is left alone: the whole text would be searched from every end of a line
+    content = body + re.sub(r"(\r?\n[ \t]*)*\Z", "\n", content[len(body) :], count=1)
     delimiter = delimiter or sniff_delimiter(content[:SAMPLE])
     names, surplus = _checked_rows(content, delimiter)
     if surplus:
