@@ -159,7 +159,7 @@ def test_sparse_features_and_too_few_labels_get_a_sentence():
     from scipy.sparse import csr_matrix
 
     X, _, s = noise(60)
-    with pytest.raises(TypeError, match="boosting needs dense features"):
+    with pytest.raises(TypeError, match="BoostedClassifier needs dense features"):
         BoostedClassifier().fit(csr_matrix(X), s)
     few = np.zeros(60)
     few[:2] = 1

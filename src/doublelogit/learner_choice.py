@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats, Ints
-from doublelogit.estimators.boosted import BoostedClassifier
+from doublelogit.estimators.guarded import GuardedClassifier
 from doublelogit.exceptions import TableError
 from doublelogit.held_out import compared, simplest
 from doublelogit.learners import Gain, LearnerChoice, Learners
@@ -86,7 +86,7 @@ def folds_of(table: Table, random_state: int = 0) -> Folds:
 
 def held_out(table: Table, fitted: FittedTable, folds: Folds) -> Floats:
     """Log-likelihood of every label by the same classifier of the other folds."""
-    if isinstance(fitted.classifier, BoostedClassifier):
+    if isinstance(fitted.classifier, GuardedClassifier):
         return fitted.classifier.held_out
     X, found = table.encoded(fitted.encoding), np.empty(len(table))
     for train, test in folds:

@@ -1,7 +1,7 @@
-"""What models the class and the labelling of a table: straight lines, splines, boosted trees.
+"""What models the class and the labelling of a table: lines, splines, boosted trees, networks.
 
-A spline is further features of a column, which every method takes. Trees are added to a spline by a
-classifier of their own. Names and features are settled here; nothing is fitted.
+A spline is further features of a column, which every method takes. Trees and networks are added to
+a spline by classifiers of their own. Names and features are settled here; nothing is fitted.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from doublelogit.registry import (
     LEARNERS,
     LIKELIHOOD_METHODS,
     LINEAR,
+    NETWORK,
     SPLINE,
     Method,
 )
@@ -74,7 +75,7 @@ class Learners:
         return self.outcome, self.propensity
 
     def method(self, method: Method) -> Method:
-        """The method that fits these learners; that of trees takes the place of a likelihood's."""
+        """The method of these learners; one with its own takes the place of a likelihood's."""
         wanted = [name for name in self._both if name in LEARNER_METHODS]
         if not wanted:
             return method
@@ -83,11 +84,17 @@ class Learners:
                 f"`learner` {wanted[0]} maximises the likelihood of the labels, so `method` must "
                 f"be one of {', '.join(LIKELIHOOD_METHODS)}; got {method.name!r}."
             )
+        if len(set(wanted)) > 1:
+            raise TableError(
+                f"`learner` and `propensity_learner` are fitted together: trees go with trees, "
+                f"networks with networks, and either with linear or spline; got {wanted[0]} and "
+                f"{wanted[1]}."
+            )
         return LEARNER_METHODS[wanted[0]]
 
     @property
-    def without_trees(self) -> "Learners":
-        """These learners, with splines in the place of trees."""
+    def smooth(self) -> "Learners":
+        """These learners, with splines in the place of trees and networks."""
         return Learners(*(LINEAR if name == LINEAR else SPLINE for name in self._both))
 
     def expanded(self, encoding: TableEncoding, parts: Parts) -> TableEncoding:
@@ -108,21 +115,30 @@ class Learners:
         if encoding.curves and LINEAR in self._both:
             found["smooth_features"] = list(encoding.curves)
         if BOOSTING in self._both:
-            which = [name for name in ("outcome", "propensity") if vars(self)[name] == BOOSTING]
-            found["trees_of"] = "both" if len(which) == 2 else which[0]
+            found["trees_of"] = self._which(BOOSTING)
             found["categorical_features"] = list(encoding.codes)
-            found["tree_features"] = self._tree_features(encoding, roles)
+            found["tree_features"] = self._features_of(encoding, roles, codes=True)
+        if NETWORK in self._both:
+            found["network_of"] = self._which(NETWORK)
+            found["network_features"] = self._features_of(encoding, roles, codes=False)
         return found
 
-    def _tree_features(self, encoding: TableEncoding, roles: Roles) -> list[str]:
-        """Numbers as they are and levels of categories, which need no indicators."""
+    def _which(self, learner: str) -> str:
+        """Which of the models a learner is."""
+        which = [name for name in ("outcome", "propensity") if vars(self)[name] == learner]
+        return "both" if len(which) == 2 else which[0]
+
+    def _features_of(self, encoding: TableEncoding, roles: Roles, codes: bool) -> list[str]:
+        """Numbers as they are, and of categories levels (which need no indicators) or these."""
         allowed = roles.outcome_features
         columns = [c for c in encoding.columns if allowed is None or c.name in allowed]
         plain = {column.name: column.names for column in encoding.plain.columns}
         return [
             name
             for column in columns
-            for name in ((column.code,) if isinstance(column, Coded) else plain[column.name])
+            for name in (
+                (column.code,) if codes and isinstance(column, Coded) else plain[column.name]
+            )
         ]
 
 

@@ -143,7 +143,10 @@ _RIVALS = (
     _rival("dedpul", "dedpul:DEDPULClassifier", assumes_scar=True, estimates_prevalence=True),
 )
 # Classifiers whose class is no straight line; a command reaches them by --learner.
-_LEARNERS = (Method("boosted", "boosted:BoostedClassifier", out_of_core=False),)
+_LEARNERS = (
+    Method("boosted", "boosted:BoostedClassifier", out_of_core=False),
+    Method("network", "network:NetworkClassifier", out_of_core=False),
+)
 METHODS = {method.name: method for method in _METHODS}
 RIVALS = {method.name: method for method in _RIVALS}
 CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_LEARNERS, *_RIVALS)}
@@ -154,11 +157,12 @@ DEFAULT_METHOD = "joint"
 CAUTIOUS = ("averaged", "lbe")
 
 # What models the class in a table, simplest first; labelling is logistic unless asked otherwise.
-LINEAR, SPLINE, BOOSTING, AUTO = "linear", "spline", "boosting", "auto"
-LEARNERS = (LINEAR, SPLINE, BOOSTING)
+LINEAR, SPLINE, BOOSTING, NETWORK = "linear", "spline", "boosting", "network"
+AUTO = "auto"  # one of the first three: what it chooses must not depend on what is installed
+LEARNERS = (LINEAR, SPLINE, BOOSTING, NETWORK)
 OFFERED = (*LEARNERS, AUTO)
 # Learners with classifiers of their own, which maximise a likelihood; others serve every method.
-LEARNER_METHODS = {BOOSTING: _LEARNERS[0]}
+LEARNER_METHODS = dict(zip((BOOSTING, NETWORK), _LEARNERS, strict=True))
 LIKELIHOOD_METHODS = ("joint", "em")
 
 # The default under labelling at random: a constant propensity. Reports and comparisons show it

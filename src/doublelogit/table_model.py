@@ -178,7 +178,7 @@ def _resized(table: Table, encoding: TableEncoding, learners: Learners) -> Table
     some = spread_rows(len(table))
     method = METHODS[DEFAULT_METHOD]
     settings = {"n_starts": 1}
-    curved = learners.without_trees
+    curved = learners.smooth
     classifier = make_classifier(method, table.roles, encoding, settings, curved, large=True)
     X = encoding.encode(table.features.iloc[some])[0]
     weight = None if table.weight is None else table.weight[some]

@@ -1,28 +1,24 @@
 """Guarded boosting as a scikit-learn classifier."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from doublelogit._types import Floats, Ints
 from doublelogit.design import Terms
-from doublelogit.engines.memory import MemoryRows
-from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
-from doublelogit.estimators.validation import feature_index
-from doublelogit.fit import PUFit
+from doublelogit.estimators.base import COUNT, FEATURES
+from doublelogit.estimators.guarded import WHICH, GuardedClassifier, columns_of
 from doublelogit.methods import Problem
 from doublelogit.methods.boosting import Growth, boosted
+from doublelogit.methods.guarded import Guarded
 from doublelogit.methods.trees import Bins
 from doublelogit.rows import Rows
 
 
-class BoostedClassifier(AbstractPUClassifier):
+class BoostedClassifier(GuardedClassifier):
     """Two logistic models, bent by boosted trees as far as held-out labels ask for it.
 
     The class starts as the line that :class:`JointClassifier` finds, or as a constant if held-out
@@ -104,25 +100,14 @@ class BoostedClassifier(AbstractPUClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{
-            name: AbstractPUClassifier._parameter_constraints[name]
-            for name in ("C", "propensity_C", "outcome_features", "propensity_features")
-        },
-        "pos_label": "no_validation",
-        "trees_of": [StrOptions({"outcome", "propensity", "both"})],
+        **GuardedClassifier._parameter_constraints,
+        "trees_of": WHICH,
         "categorical_features": FEATURES,
         "tree_features": FEATURES,
-        "smooth_features": FEATURES,
-        "n_folds": COUNT,
-        "cross_fit": ["boolean"],
         "n_trees": COUNT,
-        "max_rounds": COUNT,
-        "patience": [Interval(Integral, 0, None, closed="left")],
-        "start": [StrOptions({"best", "line", "constant"})],
         "learning_rate": [Interval(Real, 0, 1, closed="right")],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left")],
         "min_samples_leaf": COUNT,
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -168,44 +153,22 @@ class BoostedClassifier(AbstractPUClassifier):
         self.random_state = random_state
         self.pos_label = pos_label
 
-    def _fit(self, problem: Problem, X: Any) -> PUFit:
-        rows = problem.rows
-        assert isinstance(rows, MemoryRows)
-        if sparse.issparse(rows.X):
-            raise TypeError("boosting needs dense features; got a sparse matrix. Use X.toarray().")
-        self._check_folds(rows)
-        features = rows.X if problem.shift is None else rows.X + problem.shift
-        features = np.asarray(features, dtype=float)
-        self._found = boosted(problem, features, self._trees(problem, features), self._growth)
-        return self._found.fit
-
-    @property
-    def held_out(self) -> Floats:
-        """Log-likelihood of each row of fit by models that have not seen it; not kept in files."""
-        return self._found.held_out
-
-    def _check_folds(self, rows: MemoryRows) -> None:
-        fewest = int(min(rows.s.sum(), (1 - rows.s).sum()))
-        if fewest < 2 * self.n_folds:
-            raise ValueError(
-                f"each of n_folds={self.n_folds} parts needs two labelled and two unlabelled rows; "
-                f"got {fewest} of one kind. Choose fewer folds, or JointClassifier."
-            )
-
-    def _trees(self, problem: Problem, X: Floats) -> tuple[Bins | None, Bins | None]:
-        """Columns that trees of each model use, cut into bins."""
+    def _bent(self, problem: Problem, X: Floats) -> Guarded:
         codes = self._codes(problem.rows)
         given = self._index("tree_features", problem.rows)
-        outcome = np.union1d(_columns(problem.outcome), codes) if given is None else given
-        columns = {"outcome": outcome, "propensity": _columns(problem.propensity)}
-        wanted = columns if self.trees_of == "both" else (self.trees_of,)
+        outcome = np.union1d(columns_of(problem.outcome), codes) if given is None else given
+        columns = {"outcome": outcome, "propensity": columns_of(problem.propensity)}
         one, other = (
-            Bins.learn(X, columns[side].astype(np.intp), np.isin(columns[side], codes))
-            if side in wanted and len(columns[side])
-            else None
-            for side in columns
+            None if own is None else Bins.learn(X, own, np.isin(own, codes))
+            for own in self._sides(self.trees_of, columns)
         )
-        return one, other
+        growth = Growth(
+            n_trees=self.n_trees,
+            learning_rate=self.learning_rate,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+        )
+        return boosted(problem, X, (one, other), growth, self._guards)
 
     def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         codes = self._codes(rows)
@@ -217,33 +180,3 @@ class BoostedClassifier(AbstractPUClassifier):
     def _codes(self, rows: Rows) -> Ints:
         codes = self._index("categorical_features", rows)
         return np.empty(0, dtype=np.intp) if codes is None else codes
-
-    def _index(self, parameter: str, rows: Rows) -> Any:
-        names = self._feature_names
-        return feature_index(vars(self)[parameter], parameter, rows.n_features, names)
-
-    @property
-    def _growth(self) -> Growth:
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return replace(
-            Growth(),
-            n_folds=self.n_folds,
-            cross_fit=self.cross_fit,
-            n_trees=self.n_trees,
-            max_rounds=self.max_rounds,
-            patience=self.patience,
-            starts=("line", "constant") if self.start == "best" else (self.start,),
-            learning_rate=self.learning_rate,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            random_state=seed,
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
-
-
-def _columns(terms: Terms) -> Ints:
-    return np.arange(terms.n_features) if terms.columns is None else terms.columns

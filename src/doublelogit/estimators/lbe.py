@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from doublelogit.estimators.base import COUNT, POSITIVE, AbstractPUClassifier
+from doublelogit.estimators.guarded import columns_of, dense_features
 from doublelogit.fit import PUFit
 from doublelogit.methods import Problem, lbe
+from doublelogit.methods.lbe_network import lbe_network
 
 
 class LBEClassifier(AbstractPUClassifier):
@@ -17,8 +21,11 @@ class LBEClassifier(AbstractPUClassifier):
 
     Parameters
     ----------
-    mode : {"linear"}, default="linear"
-        The paper's version: logistic outcome and propensity.
+    mode : {"linear", "mlp"}, default="linear"
+        linear: the paper's version, logistic outcome and propensity. mlp: networks, as its authors
+        fit them, with their steps and penalties: of the other parameters only the features,
+        ``random_state`` and ``pos_label`` count. PyTorch fits them
+        (``pip install 'doublelogit[network]'``); predictions and model files do without.
     init : {"half", "naive", "balanced"}, default="half"
         Where to start. half: the naive model and e(x) = 1/2. naive: the naive model and a fit
         of (s(x) + 1) / 2. balanced: as EM.
@@ -38,6 +45,8 @@ class LBEClassifier(AbstractPUClassifier):
         Tolerance of the stopping rule; 0 makes exactly ``max_iter`` rounds.
     max_iter : int, default=1000
         Maximum number of rounds (E-step and Adam steps).
+    random_state : int, RandomState instance or None, default=0
+        Draws first weights and batches of networks.
     pos_label : object, default=None
         The value of y that means labelled. Not needed for 0/1, -1/1 and booleans.
 
@@ -70,11 +79,12 @@ class LBEClassifier(AbstractPUClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AbstractPUClassifier._parameter_constraints,
-        "mode": [StrOptions({"linear"})],
+        "mode": [StrOptions({"linear", "mlp"})],
         "init": [StrOptions({"half", "naive", "balanced"})],
         "learning_rate": POSITIVE,
         "steps": COUNT,
         "stopping": [StrOptions({"gradient", "objective"})],
+        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -91,6 +101,7 @@ class LBEClassifier(AbstractPUClassifier):
         propensity_features: Sequence[Any] | None = None,
         tol: float = 0.0,
         max_iter: int = 1000,
+        random_state: Any = 0,
         pos_label: Any = None,
     ) -> None:
         self.mode = mode
@@ -104,9 +115,12 @@ class LBEClassifier(AbstractPUClassifier):
         self.propensity_features = propensity_features
         self.tol = tol
         self.max_iter = max_iter
+        self.random_state = random_state
         self.pos_label = pos_label
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
+        if self.mode == "mlp":
+            return self._fit_networks(problem)
         return lbe(
             problem,
             init=self.init,
@@ -116,3 +130,9 @@ class LBEClassifier(AbstractPUClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
         )
+
+    def _fit_networks(self, problem: Problem) -> PUFit:
+        X = dense_features(problem, "LBE with networks")
+        columns = columns_of(problem.outcome), columns_of(problem.propensity)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return lbe_network(problem, X, columns, seed)

@@ -5,6 +5,7 @@ from doublelogit.fitted.forest import Forest
 from doublelogit.fitted.label import ImpliedPropensity, ScaledLabel
 from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
 from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
+from doublelogit.fitted.network import Layer, Network
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
 from doublelogit.fitted.protocol import Coefficients, FittedModel, Side
 from doublelogit.fitted.softmax import SoftmaxPair
@@ -17,8 +18,10 @@ __all__ = [
     "Forest",
     "HalfwayLabel",
     "ImpliedPropensity",
+    "Layer",
     "LinearPair",
     "LinearSide",
+    "Network",
     "PluggedPair",
     "PluggedSide",
     "PosteriorMixture",

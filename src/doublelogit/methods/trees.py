@@ -59,10 +59,10 @@ def _edges(x: Floats) -> Floats:
     return np.asarray((values[last] + values[last + 1]) / 2)
 
 
-def forest(booster: Any, bins: Bins) -> Forest:
-    """The trees of a booster that was fitted to bins, for the numbers that were cut."""
+def forest(booster: Any, bins: Bins, n_trees: int | None = None) -> Forest:
+    """The first trees of a booster that was fitted to bins, for the numbers that were cut."""
     order, known = _read(booster)
-    trees = [predictor for (predictor,) in booster._predictors]
+    trees = [predictor for (predictor,) in booster._predictors[:n_trees]]
     nodes = np.concatenate([tree.nodes for tree in trees])
     sizes = np.array([len(tree.nodes) for tree in trees])
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)

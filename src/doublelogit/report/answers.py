@@ -107,7 +107,7 @@ def all_negative(table: Table) -> Answer:
 def at_random(model: FittedTable, table: Table, X: Any) -> Answer:
     """The prevalence if labels were given at random."""
     rate = model.classifier.get_params().get("false_label_rate", 0.0)
-    known, learners = {"false_label_rate": rate}, model.learners.without_trees
+    known, learners = {"false_label_rate": rate}, model.learners.smooth
     classifier = make_classifier(SCAR, model.roles, model.encoding, known, learners)
     quietly(fit_rows, classifier, X, table)
     return Bound.to_rows(classifier, table, X).answer(AT_RANDOM)
