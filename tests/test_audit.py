@@ -115,6 +115,39 @@ def test_the_interval_holds_the_truth_and_the_number_of_hidden_positives(model, 
     assert found.listed.low <= found.listed.value <= found.listed.high
 
 
+def test_an_audit_of_a_list_looks_at_the_list_and_tells_its_precision(model, frame):
+    drawn = plan(model, frame, budget=40, goal="list", top=50)
+    on_list = drawn.audit.frame["list"] == 1
+    first = set(model.rank(frame, top=50)["id"])
+    assert 30 <= on_list.sum() < 40
+    assert set(drawn.audit.ids[on_list]) <= first
+    expected = drawn.expected_of_list
+    assert (expected.length, expected.rows) == (50, on_list.sum())
+    assert "its precision to within" in expectations(drawn)[1].text
+    found = estimate(model, frame, filled(drawn, frame))
+    truth = frame.set_index("patient")["sick"].loc[list(first)].mean()
+    assert found.listed.low <= truth <= found.listed.high
+    assert any("Of the list that was audited" in f.text for f in conclusions(found))
+
+
+def test_the_list_that_was_audited_stays_the_same_whatever_the_model_learns(model, frame):
+    audit = filled(plan(model, frame, budget=40, goal="list", top=50), frame)
+    before = estimate(model, frame, audit).listed
+    table = joined(Table.from_frame(frame, model.roles_), audit)
+    after = estimate(TableClassifier(model.roles_).fit(table), table, audit).listed
+    assert (after.low, after.value, after.high) == (before.low, before.value, before.high)
+
+
+def test_a_round_without_rows_of_a_group_says_nothing_of_it(model, frame, audit):
+    more = plan(model, frame, budget=40, audit=audit).audit.frame
+    smokers = frame.set_index("patient")["smoker"].loc[more["id"]].to_numpy() == "yes"
+    second = filled(plan(model, frame, budget=40, audit=audit), frame).frame[~smokers]
+    both = Audit(pd.concat([audit.frame, second], ignore_index=True))
+    one, two = (estimate(model, frame, a, by="smoker").groups["yes"] for a in (audit, both))
+    assert two.value == pytest.approx(one.value, abs=0.02)
+    assert two.high - two.low == pytest.approx(one.high - one.low, rel=0.1)
+
+
 def test_a_second_round_leaves_out_what_was_looked_at_and_narrows_the_interval(model, frame, audit):
     more = plan(model, frame, budget=60, audit=audit)
     assert not set(more.audit.ids) & set(audit.ids)
@@ -289,8 +322,11 @@ def test_plan_sheet_and_report_on_the_command_line(frame, folder, monkeypatch):
     again = run(f"audit t.csv {COMMON} --budget 60 --out audit.csv", folder, monkeypatch)
     assert again.exit_code == 3
     assert "Name another --out" in " ".join(again.output.split())
-    fitted = run(f"fit t.csv {COMMON} --audit audit.csv --out m.dlm", folder, monkeypatch)
+    fitted = run(
+        f"fit t.csv {COMMON} --audit audit.csv --by smoker --out m.dlm", folder, monkeypatch
+    )
     assert "By the audit" in fitted.output
+    assert "By group, whatever the model: no" in " ".join(fitted.output.split())
     listed = run(f"rank t.csv {COMMON} --audit audit.csv --top 5", folder, monkeypatch)
     assert "put right by the audited rows" in " ".join(listed.output.split())
 

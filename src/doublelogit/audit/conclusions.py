@@ -20,7 +20,9 @@ def conclusions(found: AuditEstimate) -> list[Finding]:
         words.prevalence(
             found.prevalence, found.hidden, found.agreement.found, found.agreement.rows
         ),
+        *([words.by_group(found.groups)] if found.groups else []),
         agreement,
+        *([] if found.listed is None else [words.precision(found.listed)]),
         *([words.blank(found.blank)] if found.blank else []),
         *([words.unsure(found.unsure)] if found.unsure else []),
         *([words.reviewers(*found.reviewer_error)] if any(found.reviewer_error) else []),
@@ -53,6 +55,9 @@ def expectations(plan: Plan, width: float | None = None) -> list[Finding]:
         return [words.reached(plan.before.prevalence, width or 1.0)]
     each, more = plan.expected, plan.before is not None
     found = [words.expected(each.rows, each.holds, each.nothing, each.worst, more=more)]
+    of_list = plan.expected_of_list
+    if of_list is not None:
+        found.append(words.expected_of_list(*vars(of_list).values()))
     if width is not None:
         holds, nothing = (plan.budget_for(width, truth) for truth in ("holds", "nothing"))
         found.append(words.turned_round(holds, width, nothing, more=more))

@@ -151,8 +151,10 @@ def _round_weights(
     positive = sum_by(stratum, drawn.y)
     p = (positive + 1) / (n + 2)
     variance = sum_by(round_of, weight**2 * unseen * p * (1 - p) / n, rounds)
-    certain = variance == 0  # a round that has looked at all that was left
-    precision = certain.astype(float) if certain.any() else 1 / variance
+    here = np.bincount(round_of, minlength=rounds) > 0  # rounds that have units of the domain
+    certain = here & (variance == 0)  # a round that has looked at all that was left
+    with np.errstate(divide="ignore"):
+        precision = certain.astype(float) if certain.any() else np.where(here, 1 / variance, 0.0)
     return np.asarray(precision / precision.sum())
 
 

@@ -46,7 +46,8 @@ class AuditEstimate:
     groups : dict of str to Estimate
         Prevalence by group.
     listed : Estimate or None
-        Precision of the list, from audited rows of it alone; None if it was not asked for.
+        Precision of the list that the audit was planned for, or that was asked for, from audited
+        rows of it alone.
     agreement : Agreement
         The model's expectation beside what was found.
     calibration : Calibration
@@ -181,11 +182,16 @@ class _Case:
         return y
 
     def drawn(self, inside: Any, domain: Population, unsure: float | None = None) -> Drawn:
-        """The audited units of a domain: rows, or clusters and weighted rows with their sums."""
+        """The audited units of a domain: rows, or clusters and weighted rows with their sums.
+
+        Where h of the domain is not known, the model does not help.
+        """
         audit = self.seen
         number, rounds = audit.stratum_number, audit.round - audit.round.min()
         first = np.unique(number, return_index=True)[1]
-        y, h, binary = self.answers(unsure), self.h, True
+        all_h = mean_h(domain.h, self.fold)
+        helped = not np.isnan(all_h)
+        y, h, binary = self.answers(unsure), self.h if helped else 0 * self.h, True
         kept = inside
         if audit.cluster is not None or self.found.weighted:
             y, h, binary = (y * self.found.weight * inside, h * self.found.weight * inside, False)
@@ -199,7 +205,7 @@ class _Case:
             size=audit.frame["of"].to_numpy(dtype=float)[first],
             round_of=rounds[first],
             domain=np.bincount(number[kept], minlength=len(n)) / n,
-            all_h=mean_h(domain.h, self.fold),
+            all_h=all_h if helped else 0.0,
             all_rows=domain.open,
             binary=binary,
         )
@@ -258,7 +264,7 @@ def _concluded(case: _Case, top: int | None) -> AuditEstimate:
             "hidden positives", total.value, total.se, total.low, total.high, case.level, total.how
         ),
         groups=groups,
-        listed=None if top is None else _listed(case),
+        listed=_listed(case, top),
         signs=signs(case.drawn(everywhere, population), case.audit.lost),
         lam=total.lam,
         total=total,
@@ -273,15 +279,19 @@ def _prevalence(total: Total, part: Population, level: float, group: str = "") -
     return Estimate(name, value, total.se / part.rows, low, high, level, f"audit, {total.how}")
 
 
-def _listed(case: _Case) -> Estimate | None:
-    """Precision of the list, by the audited rows that are on it."""
-    first = case.found.first
-    inside = case.found.h[:, 0] >= first[-1] if len(first) else np.zeros(0, dtype=bool)
-    if not inside.any():
+def _listed(case: _Case, top: int | None) -> Estimate | None:
+    """Precision of the list that was planned, or of one of ``top`` rows, by its audited rows."""
+    inside, first = case.seen.on_list, case.found.first
+    if inside is not None:
+        each = case.seen.frame[inside].drop_duplicates("stratum")
+        rows = float(each["of"].sum())
+        h = np.full(case.found.h.shape[1], np.nan)  # of rows that have changed since
+    elif top is not None and len(first):
+        inside, rows = case.found.h[:, 0] >= first[-1], float(len(first))
+        h = np.full(case.found.h.shape[1], first.sum())
+    if inside is None or not inside.any():
         return None
-    rows = float(len(first))
-    part = Population(rows, 0.0, rows, np.full(case.found.h.shape[1], first.sum()))
-    total = case.total(inside, part)
+    total = case.total(inside, Population(rows, 0.0, rows, h))
     value, se, low, high = (x / rows for x in (total.value, total.se, total.low, total.high))
     return Estimate("precision of the list", value, se, low, high, case.level, total.how)
 

@@ -99,6 +99,29 @@ def expect(
     return Expected(int(drawn.sum()), float(drawn @ strata.cost), **shares)
 
 
+@dataclass(frozen=True)
+class ExpectedOfList:
+    """Rows of a list, how many of them are drawn, and the width of the interval of its precision.
+
+    ``holds`` is the width if the model holds, ``worst`` whatever is true.
+    """
+
+    length: int
+    rows: int
+    holds: float
+    worst: float
+
+
+def expect_list(strata: Strata, budget: float) -> ExpectedOfList | None:
+    """What the rows drawn from the list tell of its precision; None if there is no list."""
+    if strata.listed is None:
+        return None
+    mine, drawn = strata.only(strata.listed), strata.allocation(budget)[strata.listed].astype(float)
+    length = float(mine.rows.sum())
+    holds, worst = (expected_width(mine, drawn, truth) / length for truth in ("holds", "worst"))
+    return ExpectedOfList(int(length), int(drawn.sum()), holds, worst)
+
+
 def expected_width(
     strata: Strata,
     drawn: Floats,

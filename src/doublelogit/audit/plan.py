@@ -13,7 +13,14 @@ from doublelogit.audit.blocks import Asked, Blocks, blocks_of, first_rows, fitte
 from doublelogit.audit.clusters import draft_clusters
 from doublelogit.audit.draw import row_keys
 from doublelogit.audit.estimate import AuditEstimate, estimate
-from doublelogit.audit.expectation import Earlier, Expected, budget_for, expect
+from doublelogit.audit.expectation import (
+    Earlier,
+    Expected,
+    ExpectedOfList,
+    budget_for,
+    expect,
+    expect_list,
+)
 from doublelogit.audit.sheet import Audit, as_audit
 from doublelogit.audit.strata import UNIFORM, UNIFORM_LATER, Strata, Sums, make_strata
 from doublelogit.audit.tally import Choice, Chosen, Question, add_up, choose, listed_rows, tally
@@ -66,6 +73,11 @@ class Plan:
 
     def _expect(self, budget: float) -> Expected:
         return expect(self.strata, budget, self.population, _earlier(self.before, self.strata))
+
+    @property
+    def expected_of_list(self) -> ExpectedOfList | None:
+        """What the rows drawn from the list will tell of its precision, if that is a goal."""
+        return expect_list(self.strata, self.spent)
 
     @property
     def spent(self) -> float:
@@ -180,17 +192,17 @@ class Wish:
             return False
         return self.before.prevalence.high - self.before.prevalence.low <= self.width
 
-    def strata(self, sums: Sums, population: float) -> tuple[Strata, float]:
+    def strata(self, sums: Sums, population: float, listed: Any) -> tuple[Strata, float]:
         """Strata for the budget, and the budget."""
-        uniform = UNIFORM if self.before is None else UNIFORM_LATER
+        how = (UNIFORM if self.before is None else UNIFORM_LATER, listed)
         if self.budget is not None:
-            return make_strata(sums, self.budget, uniform), self.budget
+            return make_strata(sums, self.budget, *how), self.budget
         assert self.width is not None
-        guess = make_strata(sums, FIRST_GUESS, uniform)
+        guess = make_strata(sums, FIRST_GUESS, *how)
         if self.reached:
             return guess, 0.0
         asked = (self.width, population, "holds", _earlier(self.before, guess))
-        strata = make_strata(sums, budget_for(guess, *asked), uniform)
+        strata = make_strata(sums, budget_for(guess, *asked), *how)
         least = 0.0 if self.before is None else FEWEST_MORE * float(strata.cost.min())
         return strata, max(budget_for(strata, *asked), least)
 
@@ -213,7 +225,8 @@ def _of_rows(blocks: Blocks, task: _Task) -> Plan:
     sums, keys = add_up(question, tallies, listed)
     if not keys:
         raise ValueError("an audit needs unlabelled rows that nobody has looked at; there is none.")
-    strata, budget = task.wish.strata(sums, float(sum(lengths)))
+    on_list = None if listed is None else np.array([key[1] for key in keys])
+    strata, budget = task.wish.strata(sums, float(sum(lengths)), on_list)
     drawn = strata.allocation(budget) * (not task.wish.reached)
     choice = Choice(question, strata, keys, drawn, task.seed)
     starts = (np.cumsum(lengths) - lengths).tolist()
@@ -221,6 +234,8 @@ def _of_rows(blocks: Blocks, task: _Task) -> Plan:
     parts = blocks.map(partial(choose, choice), starts, listed or nothing)
     chosen = Chosen.joined(parts).smallest(drawn)
     frame = _frame(chosen, strata.rows, drawn / strata.rows, task.number)
+    if strata.listed is not None:
+        frame.insert(len(frame.columns) - 1, "list", strata.listed[chosen.stratum].astype(int))
     return _shuffled(frame, chosen, strata, float(sum(lengths)), task)
 
 

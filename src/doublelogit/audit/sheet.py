@@ -1,8 +1,9 @@
 """An audit as a table: which rows were drawn, with what chance, and what was found.
 
 Columns: ``id``, ``round``, ``stratum``, ``of`` (rows, or clusters, in the stratum when it was drawn
-from), ``chance`` (that a row of the stratum is drawn), ``cluster`` where clusters were drawn, and
-``class``: 1/0 or yes/no, empty where nobody has looked, "don't know" where looking did not help.
+from), ``chance`` (that a row of the stratum is drawn), ``cluster`` where clusters were drawn,
+``list`` (1 for rows of the list) where a list is audited, and ``class``: 1/0 or yes/no, empty where
+nobody has looked, "don't know" where looking did not help.
 """
 
 from collections.abc import Sequence
@@ -100,6 +101,14 @@ class Audit:
     def cluster(self) -> Any:
         """Cluster of every row; None where rows were drawn one by one."""
         return self.frame["cluster"].to_numpy(dtype=object) if "cluster" in self.frame else None
+
+    @property
+    def on_list(self) -> Any:
+        """Rows of the list that the latest round with such a goal has audited; None if none has."""
+        if "list" not in self.frame:
+            return None
+        on_list = self.frame["list"].to_numpy(dtype=float) == 1
+        return on_list & (self.round == self.round[on_list].max()) if on_list.any() else None
 
     @property
     def lost(self) -> int:
@@ -216,8 +225,8 @@ def _with_design(frame: Any, kind: str) -> Any:
     if "of" not in kept.columns:
         size = kept.groupby(["round", "stratum"])["id"].transform("size")
         kept["of"] = np.round(size / chance)
-    columns = ["id", *DESIGN, *(["cluster"] if "cluster" in kept.columns else []), "class"]
-    return kept[columns]
+    more = [name for name in ("cluster", "list") if name in kept.columns]
+    return kept[["id", *DESIGN, *more, "class"]]
 
 
 def _coded(words: Any) -> Floats:

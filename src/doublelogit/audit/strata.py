@@ -4,18 +4,20 @@ Rows are put into strata by the model's probability h = P(Y=1 | x, S=0), within 
 not be mixed (groups, the list or not, whether the swapped model disagrees). A row's share of
 the audit is
 
-    q = UNIFORM / N + (1 - UNIFORM) mean over goals of a / sum a
+    q = mean over goals of  u / N + (1 - u) a / sum a
     a = sqrt(h (1 - h))     goal prevalence: Neyman's allocation, if the model holds
         |h - h'|            goal orientation: what tells the model from the swapped one
         sqrt(h (1 - h))     goal list: of rows of the list alone
 
-each divided by the square root of what the row costs. Strata are cut where equal shares are
+with u = UNIFORM, and LISTED for the list, which is worth little if few of its rows are drawn; each
+divided by the square root of what the row costs. Strata are cut where equal shares are
 reached, and n_k = budget sum_{i in k} q_i rows are drawn from each at random, so that every row has
-the chance n_k / N_k, which is at least about UNIFORM times that of a simple random audit. A model
-that is wrong can therefore widen an interval by a factor of 1 / sqrt(UNIFORM) at most.
+the chance n_k / N_k, which is at least about u times that of a simple random audit. A model
+that is wrong can therefore widen an interval by a factor of 1 / sqrt(u) at most.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from doublelogit.audit.grouped import sum_by
 
 UNIFORM = 0.7  # of the audit is drawn without regard to the model
 UNIFORM_LATER = 0.4  # of later rounds, when h was put right by what had been found
+LISTED = 0.2  # of an audit of a list is drawn from all rows
 BINS = 2048  # of h, from which strata are put together
 APART = 0.1  # distance of h from the swapped model's that makes a class of its own
 FEWEST = 2  # rows of a stratum: with one there is no variance
@@ -60,11 +63,12 @@ class Sums:
     def shares(self, uniform: float) -> Floats:
         """Share q of all rows of each class and bin."""
         cheap = np.divide(self.rows**1.5, np.sqrt(self.cost), where=self.rows > 0, out=0 * self.h)
-        shares = [cheap / cheap.sum()]
-        taught = [table / table.sum() for table in self.teaches.values() if table.sum() > 0]
-        shares += [sum(taught[1:], taught[0]) / len(taught)] if taught else []
-        weights = (uniform, 1 - uniform) if taught else (1.0,)
-        return np.asarray(sum(w * q for w, q in zip(weights, shares, strict=True)))
+        cheap /= cheap.sum()
+        shares = []
+        for goal, table in self.teaches.items():
+            u = LISTED if goal == "list" else uniform
+            shares.append(u * cheap + (1 - u) * table / table.sum() if table.any() else cheap)
+        return np.asarray(np.mean(shares, axis=0))
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,12 @@ class Strata:
     h: Floats  # mean of h
     spread: Floats  # mean of h (1 - h)
     cost: Floats  # mean cost of a row
+    listed: Any = None  # whether its rows are on the list; None if there is none
+
+    def only(self, kept: Any) -> "Strata":
+        """Some of the strata."""
+        summed = ("rows", "share", "h", "spread", "cost")
+        return replace(self, **{name: vars(self)[name][kept] for name in summed})
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -102,8 +112,11 @@ def number_of_strata(draws: float) -> int:
     return max(1, round(draws ** (1 / 3)))
 
 
-def make_strata(sums: Sums, budget: float, uniform: float = UNIFORM) -> Strata:
-    """Cut every class where equal shares of the audit are reached."""
+def make_strata(sums: Sums, budget: float, uniform: float = UNIFORM, listed: Any = None) -> Strata:
+    """Cut every class where equal shares of the audit are reached.
+
+    ``listed`` says of each class whether its rows are on the list.
+    """
     share = sums.shares(uniform)
     mean_cost = float((share * _mean(sums.cost, sums.rows)).sum())
     draws = budget / mean_cost
@@ -131,6 +144,7 @@ def make_strata(sums: Sums, budget: float, uniform: float = UNIFORM) -> Strata:
         total(sums.h) / rows,
         total(sums.spread) / rows,
         total(sums.cost) / rows,
+        None if listed is None else total(listed[:, None] * sums.rows) > 0,
     )
 
 

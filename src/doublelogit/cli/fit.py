@@ -21,6 +21,7 @@ def fit(
     propensity_learner: options.PropensityLearner = options.STRAIGHT,
 ) -> None:
     """Fit a model to a table and save it."""
+    from doublelogit.audit.conclusions import conclusions
     from doublelogit.cli.terminal import print_json, progress, say
 
     path = out or Path(f"{table.stem}.dlm")
@@ -29,7 +30,8 @@ def fit(
         learners = {"learner": learner, "propensity_learner": propensity_learner}
         model = options.fitted(rows, common, step, method, **learners)
         share = float(model.predict(rows)["positive"].mean())
-        audit = options.audit_findings(model, rows)
+        answer = options.audit_estimate(model, rows)
+        audit = [] if answer is None else conclusions(answer)
         step("writing", 0.0)
         model.save(path)
     labelled = int(rows.s.sum())

@@ -118,89 +118,83 @@ def _share(value: str | None) -> str | None:
     return value
 
 
-def _column(flag: str, text: str) -> Any:
-    return typer.Option(flag, help=text, rich_help_panel="What the columns are")
+# Help of the options that every command on a table has, by the panel that shows them.
+COLUMNS, AUDIT = "What the columns are", "Rows that were looked at"
+KNOWN, CSV = "What is known from elsewhere", "How a CSV is written"
+HELP = {
+    COLUMNS: {
+        "label": "Column that tells labelled rows.",
+        "positive": "Its value that means labelled.",
+        "id": "Column that names the rows.",
+        "formula": "'label ~ age + bmi | age + visits' instead of --label.",
+        "propensity_features": "Columns labelling may depend on: a,b,c.",
+        "outcome_features": "Columns the class may depend on.",
+        "audited": "Column with classes found out: 1, 0 or empty.",
+        "weight": "Column with the number of times a row counts.",
+        "by": "Column of groups to give the prevalence for.",
+        "features": "Columns that are features; all others if not given.",
+        "categorical": "Columns whose numbers are codes.",
+        "ignore": "Columns that are not features.",
+    },
+    AUDIT: {
+        "audit": "Files of an audit: id, chance, class.",
+        "audit_kind": "How its rows were chosen: drawn, features (scores too) or convenience.",
+        "reviewer_error": "Probability of a wrong class, or of a false 1 and a false 0: 0.02,0.1.",
+    },
+    KNOWN: {
+        "prevalence": "Share of positives: 0.2, or 0.2±0.05 (or 0.2+-0.05).",
+        "label_frequency": "Share of the positives that are labelled, likewise.",
+        "false_label_rate": "Probability that a negative is labelled.",
+    },
+    CSV: {
+        "delimiter": "Detected if not given.",
+        "decimal": "Point or comma; detected.",
+        "encoding": "Detected if not given.",
+    },
+    None: {"json": "Print JSON for machines."},
+}
 
 
-def _known(flag: str, text: str) -> Any:
-    return typer.Option(
-        flag, help=text, rich_help_panel="What is known from elsewhere", callback=_share
-    )
-
-
-def _of_csv(flag: str, text: str) -> Any:
-    return typer.Option(flag, help=text, rich_help_panel="How a CSV is written")
-
-
-Text = str | None
-AUDIT = "Rows that were looked at"
+def _options() -> dict[str, Any]:
+    """The options of :class:`Common` by the names of its fields."""
+    return {
+        name: typer.Option(
+            f"--{name.replace('_', '-')}",
+            help=text,
+            rich_help_panel=panel,
+            callback=_share if panel == KNOWN else None,
+        )
+        for panel, texts in HELP.items()
+        for name, text in texts.items()
+    }
 
 
 @dataclass(frozen=True)
 class Common:
     """Options that every command on a table shares."""
 
-    label: Annotated[Text, _column("--label", "Column that tells labelled rows.")] = None
-    positive: Annotated[Text, _column("--positive", "Its value that means labelled.")] = None
-    id: Annotated[Text, _column("--id", "Column that names the rows.")] = None
-    formula: Annotated[
-        Text, _column("--formula", "'label ~ age + bmi | age + visits' instead of --label.")
-    ] = None
-    propensity_features: Annotated[
-        Text, _column("--propensity-features", "Columns labelling may depend on: a,b,c.")
-    ] = None
-    outcome_features: Annotated[
-        Text, _column("--outcome-features", "Columns the class may depend on.")
-    ] = None
-    audited: Annotated[
-        Text, _column("--audited", "Column with classes found out: 1, 0 or empty.")
-    ] = None
-    audit: Annotated[
-        Text,
-        typer.Option(
-            "--audit", help="Files of an audit: id, chance, class.", rich_help_panel=AUDIT
-        ),
-    ] = None
-    audit_kind: Annotated[
-        str,
-        typer.Option(
-            "--audit-kind",
-            help="How its rows were chosen: drawn, features (or scores), convenience.",
-            rich_help_panel=AUDIT,
-        ),
-    ] = "drawn"
-    reviewer_error: Annotated[
-        Text,
-        typer.Option(
-            "--reviewer-error",
-            help="Probability of a wrong class, or of a false 1 and a false 0: 0.02,0.1.",
-            rich_help_panel=AUDIT,
-        ),
-    ] = None
-    weight: Annotated[
-        Text, _column("--weight", "Column with the number of times a row counts.")
-    ] = None
-    by: Annotated[Text, _column("--by", "Column of groups to give the prevalence for.")] = None
-    features: Annotated[
-        Text, _column("--features", "Columns that are features; all others if not given.")
-    ] = None
-    categorical: Annotated[Text, _column("--categorical", "Columns whose numbers are codes.")] = (
-        None
-    )
-    ignore: Annotated[Text, _column("--ignore", "Columns that are not features.")] = None
-    prevalence: Annotated[
-        Text, _known("--prevalence", "Share of positives: 0.2, or 0.2±0.05 (or 0.2+-0.05).")
-    ] = None
-    label_frequency: Annotated[
-        Text, _known("--label-frequency", "Share of the positives that are labelled, likewise.")
-    ] = None
-    false_label_rate: Annotated[
-        Text, _known("--false-label-rate", "Probability that a negative is labelled.")
-    ] = None
-    delimiter: Annotated[Text, _of_csv("--delimiter", "Detected if not given.")] = None
-    decimal: Annotated[Text, _of_csv("--decimal", "Point or comma; detected.")] = None
-    encoding: Annotated[Text, _of_csv("--encoding", "Detected if not given.")] = None
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
+    label: str | None = None
+    positive: str | None = None
+    id: str | None = None
+    formula: str | None = None
+    propensity_features: str | None = None
+    outcome_features: str | None = None
+    audited: str | None = None
+    audit: str | None = None
+    audit_kind: str = "drawn"
+    reviewer_error: str | None = None
+    weight: str | None = None
+    by: str | None = None
+    features: str | None = None
+    categorical: str | None = None
+    ignore: str | None = None
+    prevalence: str | None = None
+    label_frequency: str | None = None
+    false_label_rate: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    json: bool = False
 
     def roles(self) -> Any:
         """The roles of the columns."""
@@ -333,9 +327,13 @@ def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callab
             for p in inspect.signature(command).parameters.values()
             if p.name != "common"
         ]
+        options = _options()
         shared = [
             inspect.Parameter(
-                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type
+                f.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=f.default,
+                annotation=Annotated[f.type, options[f.name]],
             )
             for f in fields(Common)
         ]
@@ -364,15 +362,14 @@ def _check_out(given: dict[str, Any]) -> None:
         check_apart([given["out"]], read)
 
 
-def audit_findings(model: Any, rows: Any) -> list[Any]:
-    """What the audit of a table says of it and of a model; nothing where there is none."""
+def audit_estimate(model: Any, rows: Any) -> Any:
+    """What the audit of a table says of it and of a model, by group too; None without one."""
     from doublelogit.audit import estimate, model_error
-    from doublelogit.audit.conclusions import conclusions
 
     if rows.audit is None:
-        return []
+        return None
     error = model_error(model, rows)
-    return conclusions(estimate(model, rows, rows.audit, model_error=error))
+    return estimate(model, rows, rows.audit, by=rows.roles.by, model_error=error)
 
 
 def asked() -> str:

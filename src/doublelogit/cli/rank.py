@@ -108,12 +108,10 @@ def _fitted(
 
 def _audited(model: Any, rows: Any, found: Any) -> list[Any]:
     """What an audit says of the model, and of the precision of this list."""
-    from doublelogit.audit import estimate, model_error
     from doublelogit.audit.conclusions import conclusions
     from doublelogit.findings.audit import listed
 
-    h, error = found["probability"].to_numpy(), model_error(model, rows)
-    answer = estimate(model, rows, rows.audit, model_error=error)
+    h, answer = found["probability"].to_numpy(), options.audit_estimate(model, rows)
     if not rows.audit.in_likelihood or len(h) == 0:
         return conclusions(answer)
     return [*conclusions(answer), listed(len(h), float(h.sum()), answer.calibration.mean(h))]

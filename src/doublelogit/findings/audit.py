@@ -1,10 +1,12 @@
 """Findings about audits: what to expect of one, what it says, and whether it may be believed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
 from doublelogit.thresholds import AGREEMENT_LEVEL
 from doublelogit.wording import Interval, between, counted, p_value, percent
+
+MOST_GROUPS = 8  # in a sentence
 
 
 def points(width: float) -> str:
@@ -22,6 +24,16 @@ def expected(
         f"nothing, {points(worst)} whatever is true (95% intervals)."
     )
     numbers = {"rows": rows, "holds": holds, "nothing": nothing, "worst": worst}
+    return Finding(FINE, "audit", text, numbers)
+
+
+def expected_of_list(length: int, rows: int, holds: float, worst: float) -> Finding:
+    """What the rows drawn from a list can tell of its precision."""
+    text = (
+        f"{counted(rows, 'row')} of them from the list of {length:,}: its precision to within "
+        f"{points(holds)} points if the model holds, {points(worst)} whatever is true."
+    )
+    numbers = {"rows": rows, "length": length, "holds": holds, "worst": worst}
     return Finding(FINE, "audit", text, numbers)
 
 
@@ -64,6 +76,25 @@ def prevalence(answer: Interval, hidden: Interval, found: float, rows: int) -> F
     return Finding(FINE, "audit", text, numbers)
 
 
+def by_group(groups: Mapping[str, Interval]) -> Finding:
+    """What the audit says of each group, whatever the model."""
+    shown = list(groups.items())[:MOST_GROUPS]
+    said = "; ".join(f"{name} {percent(e.value)} ({between(e)})" for name, e in shown)
+    said += f"; and {len(groups) - MOST_GROUPS} more" if len(groups) > MOST_GROUPS else ""
+    numbers = {name: {"value": e.value, "low": e.low, "high": e.high} for name, e in groups.items()}
+    return Finding(FINE, "audit", f"By group, whatever the model: {said}.", numbers)
+
+
+def precision(answer: Interval) -> Finding:
+    """Precision of the list that the audit was planned for."""
+    text = (
+        f"Of the list that was audited {percent(answer.value)} are positive (95% interval "
+        f"{between(answer)}), by its audited rows alone, whatever the model."
+    )
+    numbers = {"value": answer.value, "low": answer.low, "high": answer.high}
+    return Finding(FINE, "audit", text, numbers)
+
+
 def agreement(expected: float, found: float, p: float, everywhere: str = "") -> Finding:
     """Whether a model that had not seen the audited rows expected what was found.
 
@@ -98,17 +129,17 @@ def all_positive(rows: int) -> Finding:
         f"All {rows} rows looked at are positive. Were negatives left out, or only confirmed "
         "cases recorded? Then the audit says nothing of the prevalence but that these are positive."
     )
-    return Finding(PROBLEM, "audit", text, {"rows": rows})
+    return _of_rows(PROBLEM, rows, text)
 
 
 def lost(rows: int) -> Finding:
     """Rows that were drawn are not in the file."""
+    was, are = ("was", "is") if rows == 1 else ("were", "are")
     text = (
-        f"{counted(rows, 'row')} that {'was' if rows == 1 else 'were'} drawn "
-        f"{'is' if rows == 1 else 'are'} not in the file. A row that could not be looked at stays "
-        "in it with an empty class; without it the rest is no random sample."
+        f"{counted(rows, 'row')} that {was} drawn {are} not in the file. A row that could not be "
+        "looked at stays in it with an empty class; without it the rest is no random sample."
     )
-    return Finding(PROBLEM, "audit", text, {"rows": rows})
+    return _of_rows(PROBLEM, rows, text)
 
 
 def blank(rows: int) -> Finding:
@@ -117,7 +148,7 @@ def blank(rows: int) -> Finding:
         f"{counted(rows, 'row')} of the audit {'has' if rows == 1 else 'have'} no class yet. "
         "That does no harm if the sheet was worked from the top; it does if hard ones were skipped."
     )
-    return Finding(ATTENTION, "audit", text, {"rows": rows})
+    return _of_rows(ATTENTION, rows, text)
 
 
 def unsure(rows: int) -> Finding:
@@ -126,7 +157,11 @@ def unsure(rows: int) -> Finding:
         f"Of {counted(rows, 'row')} the class could not be told; the interval allows for "
         "all of them being negative and for all being positive."
     )
-    return Finding(ATTENTION, "audit", text, {"rows": rows})
+    return _of_rows(ATTENTION, rows, text)
+
+
+def _of_rows(level: str, rows: int, text: str) -> Finding:
+    return Finding(level, "audit", text, {"rows": rows})
 
 
 def reviewers(false_positive: float, false_negative: float) -> Finding:
@@ -146,7 +181,7 @@ def by_features(rows: int) -> Finding:
         "model may learn from them, if class and labelling are as it assumes; a number that needs "
         "no model would need rows drawn at random (doublelogit audit)."
     )
-    return Finding(ATTENTION, "audit", text, {"rows": rows})
+    return _of_rows(ATTENTION, rows, text)
 
 
 def convenience(rows: int, bounds: Sequence[float]) -> Finding:
@@ -168,7 +203,7 @@ def listed(rows: int, claimed: float, right: Sequence[float]) -> Finding:
         f"the audited rows, {value:.0f} ({low:.0f} to {high:.0f})."
     )
     numbers = {"rows": rows, "claimed": claimed, "value": value, "low": low, "high": high}
-    level = FINE if low <= claimed <= high else ATTENTION
+    level = FINE if low - 0.5 <= claimed <= high + 0.5 else ATTENTION  # of whole rows
     return Finding(level, "audit", text, numbers)
 
 

@@ -42,7 +42,7 @@ def opposed(methods: Sequence[str]) -> Finding:
     return Finding(PROBLEM, "methods", text)
 
 
-def agreement(shares: Sequence[float]) -> Finding:
+def agreement(shares: Sequence[float], *, audited: bool) -> Finding:
     """Whether the methods that allow for bias agree on the prevalence."""
     low, high = min(shares), max(shares)
     text = (
@@ -52,7 +52,8 @@ def agreement(shares: Sequence[float]) -> Finding:
     numbers = {"low": low, "high": high}
     if high - low <= DISAGREEMENT:
         return Finding(FINE, "methods", text, numbers)
-    text += " They disagree: audit some rows (`audited_y`)."
+    advice = "use the audit's number" if audited else "audit some rows (`audited_y`)"
+    text += f" They disagree: {advice}."
     return Finding(ATTENTION, "methods", text, numbers)
 
 

@@ -102,7 +102,8 @@ def compare_methods(
         fitted = quietly(fit_table, table, METHODS[DEFAULT_METHOD], known, asked)
         tried[name] = _tried(fitted, table, folds)
         progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
-    found = _concluded([_line(name, tried, table) for name in tried], test)
+    audited = table.audit is not None and table.audit.kind == "drawn"
+    found = _concluded([_line(name, tried, table) for name in tried], test, audited=audited)
     return found if table.audit is None else _beside_audit(found, table)
 
 
@@ -175,7 +176,7 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
     )
 
 
-def _concluded(lines: list[Line], test: ScarTest) -> Comparison:
+def _concluded(lines: list[Line], test: ScarTest, *, audited: bool) -> Comparison:
     biased = test.verdict == BIAS
     # one that ranks rows against all others is not to be recommended, however well it scores
     opposed = [line.method for line in lines if line.agreement < 0]
@@ -199,7 +200,7 @@ def _concluded(lines: list[Line], test: ScarTest) -> Comparison:
         found.append(findings.better(best, DEFAULT_METHOD))
     else:
         found.append(findings.none_better(DEFAULT_METHOD))
-    found.append(findings.agreement(shares))
+    found.append(findings.agreement(shares, audited=audited))
     if opposed:
         found.append(findings.opposed(opposed))
     found.append(findings.recommended(best))
