@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.findings import worst
 from doublelogit.report.opinions import first_rows
+from doublelogit.thresholds import LARGE_SAMPLE
 
 RESULTS = Path(__file__).parent / "results" / "doubt_tables.csv"
 
@@ -34,7 +35,9 @@ def examined(name, frame, y, e_x, named, seed):
         warnings.simplefilter("ignore")
         table = frame.assign(label_=s.astype(int))
         model = TableClassifier(Roles("label_", propensity_features=named)).fit(table)
-        report = Report(model, table, random_state=seed, n_resamples=39, n_jobs=1)
+        # beyond, the chi-square law takes the place of samples
+        drawn = 39 if len(table) <= LARGE_SAMPLE else None
+        report = Report(model, table, random_state=seed, n_resamples=drawn, n_jobs=1)
         analysis, page = report.analysis, report.to_dict()
     main, claim = page["prevalence"]["main"], page["doubt"]["claim"]
     first = first_rows(analysis.table, analysis.probabilities.listed, claim["length"])

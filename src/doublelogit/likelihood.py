@@ -88,7 +88,7 @@ def logistic(a: Floats, target: Floats) -> PredictorLoss:
 
 def logistic_slope(a: Floats, target: Floats) -> Floats:
     """ValueGrad derivative of :func:`logistic`, for steps that need nothing else."""
-    return np.asarray(expit(a)) - target
+    return _expit(a) - target
 
 
 def positive_given_unlabelled(a: Floats, log_not_e: Floats) -> Floats:
