@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid laplace credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits faults test-lowest test-core
+.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid laplace credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -105,6 +105,9 @@ learners: $(VENV)/.dev  ## Curves and trees of the class on real tables, and wha
 	$(THREADS) $(BIN)/python benchmarks/learners.py cover
 	$(THREADS) $(BIN)/python benchmarks/learners.py cost
 	$(BIN)/python benchmarks/learners.py show
+
+lbe-network: $(VENV)/.dev  ## LBE with lines and networks beside its printed columns; needs PyTorch; ten minutes; benchmarks/results
+	$(THREADS) $(BIN)/python benchmarks/lbe_network.py 1
 
 faults: $(VENV)/.dev  ## Errors and kills at every write, threads that save one path; benchmarks/results
 	$(BIN)/python benchmarks/faults.py

@@ -238,6 +238,19 @@ def test_auto_of_a_scan_gets_a_sentence(tmp_path):
         TableClassifier(ROLES, learner="auto").fit(scan_parquet(tmp_path / "rows.parquet", ROLES))
 
 
+def test_the_page_draws_class_and_labelling_beside_straight_lines():
+    frame = bent_table(800)
+    model = fitted(frame, "spline", parameters={"n_starts": 1})
+    page = model.report(frame.drop(columns="y"), n_resamples=19)
+    shapes = page.to_dict()["learner"]["shapes"]
+    assert shapes["outcome"][0]["column"] == "x"
+    along = shapes["outcome"][0]["share"]
+    assert along[12] > max(along[0], along[-1]) + 0.3  # which no line shows
+    assert [shape["column"] for shape in shapes["labelling"]] == ["z"]
+    assert np.ptp(shapes["labelling"][0]["share"]) > 0.3
+    assert "How labelling changes along the columns" in page._repr_html_()
+
+
 def test_compare_shows_learners_beside_methods(monkeypatch):
     monkeypatch.setattr(comparison, "COMPARED", comparison.COMPARED[:1])
     monkeypatch.setattr(comparison, "CANDIDATES", ("linear", "spline"))

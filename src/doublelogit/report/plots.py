@@ -257,21 +257,22 @@ def _profile(ax: Any, summary: dict[str, Any]) -> bool:
     return True
 
 
-def _shapes(ax: Any, summary: dict[str, Any]) -> bool:
-    found = summary["learner"]["shapes"]
-    if not found:
-        return False
-    for shape, colour in zip(found, (BLUE, ORANGE, GREEN, MUTED), strict=False):
-        ends = f"{shape['column']}: {shape['low']} to {shape['high']}"
-        ax.plot(shape["quantile"], shape["positive"], color=colour, lw=2, label=short_label(ends))
-        ax.plot(shape["quantile"], shape["straight"], color=colour, lw=1, ls=":")
-    _percents(ax.xaxis)
-    _percents(ax.yaxis)
-    ax.set_ylim(bottom=0)
-    ax.grid(lw=0.6)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0, fontsize=8)
-    ax.set(xlabel="rows with a smaller value", ylabel="share of positives")
-    return True
+def _shapes(side: str, share: str) -> Callable[[Any, Any], bool]:
+    def plot(ax: Any, summary: dict[str, Any]) -> bool:
+        found = summary["learner"]["shapes"][side]
+        for shape, colour in zip(found, (BLUE, ORANGE, GREEN, MUTED), strict=False):
+            ends = short_label(f"{shape['column']}: {shape['low']} to {shape['high']}")
+            ax.plot(shape["quantile"], shape["share"], color=colour, lw=2, label=ends)
+            ax.plot(shape["quantile"], shape["straight"], color=colour, lw=1, ls=":")
+        _percents(ax.xaxis)
+        _percents(ax.yaxis)
+        ax.set_ylim(bottom=0)
+        ax.grid(lw=0.6)
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0, fontsize=8)
+        ax.set(xlabel="rows with a smaller value", ylabel=share)
+        return bool(found)
+
+    return plot
 
 
 def _lines(count: Callable[[dict[str, Any]], int]) -> Callable[[dict[str, Any]], float]:
@@ -287,7 +288,8 @@ PLOTS: dict[str, tuple[Callable[[dict[str, Any]], float], Callable[[Any, Any], b
     "groups": (_lines(lambda s: len(s["prevalence"]["groups"])), _groups),
     "outcome": (_lines(lambda s: len(s["drivers"]["outcome"])), _forest("outcome")),
     "labelling": (_lines(lambda s: len(s["drivers"]["labelling"])), _forest("labelling")),
-    "shapes": (_fixed, _shapes),
+    "shapes": (_fixed, _shapes("outcome", "share of positives")),
+    "labelling_shapes": (_fixed, _shapes("labelling", "share of labels among positives")),
     "propensity": (_fixed, _propensity),
     "calibration": (_fixed, _calibration),
     "lengths": (_fixed, _lengths),

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from doublelogit.registry import DEFAULT_METHOD, LINEAR, METHODS
+from doublelogit.learners import LINES
+from doublelogit.registry import DEFAULT_METHOD, METHODS
 from doublelogit.report.analysis import Analysis
 from doublelogit.table_model import fit_table, quietly
 from doublelogit.tables.columns import Date, Number
@@ -18,33 +19,40 @@ from doublelogit.tables.expansion import plain
 STEPS = np.linspace(0.02, 0.98, 25)  # quantiles of a column
 MOST_COLUMNS = 4
 MOST_ROWS = 300
+FLAT = 1e-6  # share by which a column must move a model to have a shape
 
 
-def shapes(analysis: Analysis) -> list[dict[str, Any]]:
-    """The columns whose shape matters most to a class that is no line, strongest first."""
+def shapes(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
+    """The columns whose shape matters most to class and labelling, strongest first.
+
+    None where both are straight lines.
+    """
     model, table = analysis.model, analysis.table
-    if model.learners.outcome == LINEAR:
-        return []
-    lines = quietly(fit_table, table, METHODS[DEFAULT_METHOD])
-    found = []
+    if model.learners == LINES:
+        return {"outcome": [], "labelling": []}
+    lines = quietly(fit_table, table, METHODS[DEFAULT_METHOD], model.known)
+    found: dict[str, list[dict[str, Any]]] = {"outcome": [], "labelling": []}
     for column in model.encoding.columns:
         if not isinstance(plain(column), Number | Date) or vars(plain(column)).get("two"):
             continue
         values = table.features[column.name].dropna().sort_values(ignore_index=True)
         values = values.iloc[(STEPS * (len(values) - 1)).astype(int)]
         bent, straight = (_along(fitted, table, column.name, values) for fitted in (model, lines))
-        found.append(
-            {
+        for side in found:
+            shape = {
                 "column": column.name,
                 "quantile": STEPS,
                 "low": _said(values.iloc[0]),
                 "high": _said(values.iloc[-1]),
-                "positive": bent[0],
-                "labelled": bent[1],
-                "straight": straight[0],
+                "share": bent[side],
+                "straight": straight[side],
             }
-        )
-    return sorted(found, key=lambda shape: -np.ptp(shape["positive"]))[:MOST_COLUMNS]
+            found[side] += [shape] if np.ptp(bent[side]) > FLAT else []
+    return {side: _strongest(along) for side, along in found.items()}
+
+
+def _strongest(along: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(along, key=lambda shape: -np.ptp(shape["share"]))[:MOST_COLUMNS]
 
 
 def _said(value: Any) -> str:
@@ -52,7 +60,7 @@ def _said(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, Real) else str(value)[:10]
 
 
-def _along(fitted: Any, table: Any, name: str, values: Any) -> tuple[Any, Any]:
+def _along(fitted: Any, table: Any, name: str, values: Any) -> dict[str, Any]:
     """Mean y(x) and e(x) of rows with one column at each of the values."""
     X = table.encoded(fitted.encoding).to_numpy()
     X = X[:: max(1, -(-len(X) // MOST_ROWS))]
@@ -61,9 +69,8 @@ def _along(fitted: Any, table: Any, name: str, values: Any) -> tuple[Any, Any]:
     features = column.encode(values).values
     everywhere = np.repeat(X, len(values), axis=0)
     everywhere[:, own] = np.tile(features, (len(X), 1))
-    means = (
-        p.reshape(len(X), -1).mean(axis=0)
-        for p in (fitted.model.outcome_proba(everywhere), fitted.model.propensity(everywhere))
-    )
-    positive, labelled = means
-    return positive, labelled
+    said = {
+        "outcome": fitted.model.outcome_proba(everywhere),
+        "labelling": fitted.model.propensity(everywhere),
+    }
+    return {side: p.reshape(len(X), -1).mean(axis=0) for side, p in said.items()}
