@@ -11,7 +11,9 @@ from doublelogit import Report, Roles, TableClassifier
 from doublelogit.findings import worst
 from doublelogit.inference.misfit import Misfit
 from doublelogit.report.answers import Answer
+from doublelogit.report.claims import list_claim
 from doublelogit.report.doubt import Doubt
+from doublelogit.report.drivers import Coefficient
 from doublelogit.report.flexible import CURVES, Flexible
 from doublelogit.report.opinions import FirstRows, Opinion
 from doublelogit.report.residuals import worst_residuals
@@ -135,6 +137,35 @@ def test_a_page_does_not_say_that_answers_differ_and_that_they_survive():
     assert "Its intervals hold only if the model does" in misfit.text
     assert doubt(0.9, 0.9).survives
     assert not doubt(0.9, 0.9, overlap=0.1, gain=0.01).survives
+
+
+def test_what_drives_labelling_survives_a_class_that_bends(straight):
+    drivers = next(f for f in straight.findings if f.topic == "drivers")
+    assert drivers.level == "fine"
+    assert "'distance' keeps its direction" in drivers.text
+
+
+def test_drivers_that_turn_round_are_said_and_weigh_by_which_model_is_better():
+    settled = [Coefficient("propensity", "distance", -0.8, -1.0, -0.6)]
+    levels = {}
+    for gain in (0.0, 0.01):
+        turning = doubt(0.9, 0.9, gain=gain)
+        curves = replace(turning.flexible[0], labelling={"distance": 0.5, "age": 1.0})
+        found = model_findings(replace(turning, flexible=[curves], drivers=settled))
+        levels[gain] = next(f for f in found if f.topic == "drivers")
+    assert "'distance' turns round" in levels[0.0].text
+    assert [f.level for f in levels.values()] == ["note", "attention"]
+    assert settled[0].drives_labelling
+    assert not Coefficient("propensity", "age", 0.2, -0.1, 0.5).drives_labelling
+
+
+def test_a_list_has_the_claim_of_the_page_without_the_page(straight):
+    analysis = straight.analysis
+    page, alone = analysis.doubt.claim, list_claim(analysis.model, analysis.table, 50)
+    assert (alone.low, alone.high) == pytest.approx((page.low, page.high), abs=1e-6)
+    wide = list_claim(analysis.model, analysis.table, 400)
+    assert wide.length == 400
+    assert wide.expected < alone.expected
 
 
 def test_residuals_find_the_column_that_is_missed():

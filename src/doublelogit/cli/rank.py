@@ -41,7 +41,7 @@ def rank(
     from doublelogit.cli.terminal import print_json, progress, recorded, say
     from doublelogit.tables.write import write_table
 
-    with progress(common.json, ("fitting", "ranking")) as step:
+    with progress(common.json, ("fitting", "ranking", "other models")) as step:
         fitted, rows = _fitted(table, common, model, (method, learner, propensity_learner), step)
         step("ranking", 0.0)
         with recorded() as issues:
@@ -50,25 +50,27 @@ def rank(
             )
         if out is not None:
             write_table(found, out)
-        audit = [] if common.audit is None else _audited(fitted, rows, found)
+        step("other models", 0.0)
+        said = _claimed(fitted, rows, found) if model is None and common.audit is None else []
+        said += [] if common.audit is None else _audited(fitted, rows, found)
     sentence = found.attrs["sentence"]
     if common.json:
         lines = found.assign(reasons=found["reasons"].str.split("; ")).to_dict("records")
-        texts = [finding.to_dict() for finding in audit]
+        texts = [finding.to_dict() for finding in said]
         written = out and str(out)
         print_json(
             {
                 "sentence": sentence,
-                "audit": texts,
+                "findings": texts,
                 "issues": issues,
                 "list": lines,
                 "out": written,
             }
         )
     else:
-        said = [finding.text for finding in fitted.classifier_.findings_ if model is None]
-        _show(found, sentence, [*said, *issues], out)
-        for finding in audit:
+        warned = [finding.text for finding in fitted.classifier_.findings_ if model is None]
+        _show(found, sentence, [*warned, *issues], out)
+        for finding in said:
             say(finding.level, finding.text)
 
 
@@ -104,6 +106,18 @@ def _fitted(
     method, learner, propensity_learner = asked
     learners = {"learner": learner, "propensity_learner": propensity_learner}
     return options.fitted(rows, common, step, method, **learners), rows
+
+
+def _claimed(model: Any, rows: Any, found: Any) -> list[Any]:
+    """What other methods and models say of this list, unless it claims nothing."""
+    from doublelogit.findings.doubt import claimed
+    from doublelogit.registry import METHODS
+    from doublelogit.report.claims import list_claim
+
+    if len(found) == 0 or not METHODS[model.fitted_.method].has_propensity:
+        return []
+    claim = list_claim(model.fitted_, rows, len(found))
+    return [claimed(*vars(claim).values(), vague=claim.vague)]
 
 
 def _audited(model: Any, rows: Any, found: Any) -> list[Any]:

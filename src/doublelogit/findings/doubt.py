@@ -4,6 +4,8 @@ from doublelogit.findings import ATTENTION, FINE, NOTE, Finding
 from doublelogit.findings.fit import AGAINST
 from doublelogit.wording import listed, p_value, percent
 
+MOST_DRIVERS = 3  # that a sentence names
+
 
 def straight_fails(
     name: str, prevalence: float, same: int, length: int, gain: float, error: float
@@ -52,6 +54,39 @@ def misfit_noted(question: str, feature: str, p: float, *, survives: bool) -> Fi
         return Finding(NOTE, "model", text, {"p_value": p, "feature": feature})
     text += " Its intervals hold only if the model does."
     return Finding(ATTENTION, "model", text, {"p_value": p, "feature": feature})
+
+
+def drivers_survive(kept: list[str], turned: list[str], *, better: bool) -> Finding:
+    """Whether what drives labelling has the same direction beside a flexible class.
+
+    ``better``: labels that a fit has not seen are clearly more likely by it.
+    """
+    numbers = {"kept": kept, "turned": turned}
+    if not turned:
+        said = listed([repr(name) for name in kept], MOST_DRIVERS)
+        text = f"What drives labelling survives a flexible class: {said} "
+        text += "keeps its direction." if len(kept) == 1 else "keep their directions."
+        return Finding(FINE, "drivers", text, numbers)
+    said = listed([repr(name) for name in turned])
+    text = (
+        f"What drives labelling does not survive a flexible class: {said} "
+        f"{'turns' if len(turned) == 1 else 'turn'} round, though the straight model is sure of "
+        f"the direction{'' if better else '; labels cannot tell which of the two is right'}. Say "
+        f"nothing of {'its effect' if len(turned) == 1 else 'their effects'} on labelling."
+    )
+    return Finding(ATTENTION if better else NOTE, "drivers", text, numbers)
+
+
+def claimed(length: int, expected: float, low: float, high: float, *, vague: bool) -> Finding:
+    """What other methods and models expect of a list, beside the model itself."""
+    text = (
+        f"By what other methods and models say, {length * low:.0f} to {length * high:.0f} of these "
+        f"{length} rows are positive (80% interval)."
+    )
+    if vague:
+        text += " They disagree: audit some of them (doublelogit audit) before you act on it."
+    numbers = {"expected": expected, "low": low, "high": high}
+    return Finding(ATTENTION if vague else FINE, "methods", text, numbers)
 
 
 def residuals(column: str, p: float, gap: float) -> Finding:

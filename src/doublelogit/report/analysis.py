@@ -20,8 +20,9 @@ from doublelogit.report.answers import (
     with_false_labels,
 )
 from doublelogit.report.doubt import Doubt
+from doublelogit.report.drivers import Coefficient, coefficients
 from doublelogit.report.flexible import flexible_classes
-from doublelogit.report.opinions import FirstRows, other_methods
+from doublelogit.report.opinions import FirstRows, Progress, other_methods, silent
 from doublelogit.report.residuals import worst_residuals
 from doublelogit.table_model import FittedTable, Probabilities, quietly
 from doublelogit.tables import Table
@@ -31,11 +32,6 @@ from doublelogit.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
 # where bias is said (p = .03), of 99 one (.02), of 59 or 39 none; of fewer it is never said.
 DRAWS = ((50_000, 99), (400_000, 59))
 FEWEST_DRAWS = 39
-Progress = Callable[[str, float], None]
-
-
-def silent(step: str, share: float) -> None:
-    """Progress that nobody wants to see."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +114,11 @@ class Analysis:
         return estimate(self.model, self.table, self.table.audit, by=by, model_error=error)
 
     @cached_property
+    def coefficients(self) -> list[Coefficient]:
+        """Every term of both models."""
+        return coefficients(self.model, self.inference, self.X.columns.tolist())
+
+    @cached_property
     def model_doubt(self) -> Doubt:
         """What flexible models say of the answer, and the labels of the model."""
         self.progress("other models", 0.0)
@@ -130,6 +131,7 @@ class Analysis:
             flexible=flexible_classes(self.model, first, said, self._rng),
             misfits=[] if self.inference is None else self.inference.misfits,
             residuals=worst_residuals(self.table, said.label),
+            drivers=[c for c in self.coefficients if c.drives_labelling and c.term in self.X],
         )
 
     @cached_property

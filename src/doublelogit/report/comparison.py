@@ -176,7 +176,7 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
     )
 
 
-def _concluded(lines: list[Line], test: ScarTest, *, audited: bool) -> Comparison:
+def _concluded(lines: list[Line], test: ScarTest, *, audited: bool = False) -> Comparison:
     biased = test.verdict == BIAS
     # one that ranks rows against all others is not to be recommended, however well it scores
     opposed = [line.method for line in lines if line.agreement < 0]

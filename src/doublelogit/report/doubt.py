@@ -1,21 +1,14 @@
-"""How far an answer hangs on its method and its model: what a page claims, what others say.
+"""How far an answer hangs on its method and its model: what a page claims, what others say."""
 
-The claim for the first rows of the list is an interval about the mean opinion of the page's model,
-of the cautious methods and of the class that bends. Its width is the spread of their opinions and
-the chance of so few rows: an 80% interval, which held for 82% of the lists of 45 real tables that
-were used to choose it.
-"""
-
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
-
-import numpy as np
-from scipy.stats import norm
 
 from doublelogit.inference.misfit import Misfit, worst_misfit
 from doublelogit.registry import CAUTIOUS
 from doublelogit.report.answers import Answer
+from doublelogit.report.claims import LEVEL, Claim, claim_of
+from doublelogit.report.drivers import Coefficient, turned_round
 from doublelogit.report.flexible import CURVES, Flexible
 from doublelogit.report.opinions import FirstRows, Opinion
 from doublelogit.report.residuals import Residuals
@@ -24,26 +17,7 @@ from doublelogit.thresholds import (
     ANOTHER_PRECISION,
     BEYOND,
     CLEARLY_BETTER,
-    VAGUE_CLAIM,
 )
-
-LEVEL = 0.8  # of the claim
-UNSEEN = 0.002  # variance that no spread of opinions shows
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What is expected of the first rows, by the page, and within what methods and models say."""
-
-    length: int
-    expected: float
-    low: float
-    high: float
-
-    @property
-    def vague(self) -> bool:
-        """Whether opinions are too far apart for a claim."""
-        return self.high - self.low > VAGUE_CLAIM
 
 
 @dataclass(frozen=True)
@@ -57,18 +31,13 @@ class Doubt:
     flexible: list[Flexible]
     misfits: list[Misfit]
     residuals: Residuals | None
+    drivers: list[Coefficient] = field(default_factory=list)  # of labelling, if settled
 
     @cached_property
     def claim(self) -> Claim:
         """The precision of the first rows, with an interval over methods and models."""
-        said = [self.own, *(o for o in self.methods if o.name in CAUTIOUS)]
-        said += [f.opinion for f in self.flexible if f.opinion.name == CURVES]
-        precision = np.array([o.precision for o in said])
-        centre, n = float(precision.mean()), max(len(self.first.rows), 1)
-        spread = np.sqrt(precision.var() + centre * (1 - centre) / n + UNSEEN)
-        reach = float(norm.ppf(0.5 + LEVEL / 2) * spread)
-        ends = np.clip([centre - reach, centre + reach], 0.0, 1.0)
-        return Claim(len(self.first.rows), self.own.precision, *ends.tolist())
+        others = [*self.methods, *(f.opinion for f in self.flexible)]
+        return claim_of(self.own, others, len(self.first.rows))
 
     @property
     def bent(self) -> Flexible | None:
@@ -86,6 +55,16 @@ class Doubt:
         """Whether a flexible class was tried and gives the same answer."""
         return self.broken is None and self.bent is not None and not self.differs(self.bent.opinion)
 
+    @property
+    def curves(self) -> Flexible | None:
+        """The class of smooth curves."""
+        return next((f for f in self.flexible if f.opinion.name == CURVES), None)
+
+    @property
+    def turned(self) -> list[str]:
+        """Drivers of labelling whose direction a class of curves turns round."""
+        return [] if self.curves is None else turned_round(self.drivers, self.curves.labelling)
+
     def differs(self, opinion: Opinion) -> bool:
         """Whether an opinion is another answer: another share, list or precision."""
         return (
@@ -98,7 +77,7 @@ class Doubt:
     def dissenters(self) -> list[Opinion]:
         """Cautious opinions whose prevalence is clearly beyond the interval."""
         said = [o for o in self.methods if o.name in CAUTIOUS[:1]]
-        said += [f.opinion for f in self.flexible if f.opinion.name == CURVES]
+        said += [] if self.curves is None else [self.curves.opinion]
         return [o for o in said if self._outside(o, BEYOND)]
 
     @property

@@ -6,7 +6,7 @@ that a fit has not seen tell which of two models of them is better; they do not 
 prevalence is right.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from doublelogit._types import Floats
 from doublelogit.learners import LINES, Learners
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import DEFAULT_METHOD, LINEAR, METHODS, SPLINE
+from doublelogit.report.drivers import labelling_terms
 from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
 from doublelogit.table_model import (
     FittedTable,
@@ -48,11 +49,14 @@ class Flexible:
     gain, error : float
         Mean log-likelihood of labels that a fit has not seen, beyond the straight class, and the
         standard error of it.
+    labelling : dict of str to float
+        Coefficients of the labelling beside it; empty where that is the page's own.
     """
 
     opinion: Opinion
     gain: float
     error: float
+    labelling: dict[str, float] = field(default_factory=dict)
 
     @property
     def better(self) -> float:
@@ -87,7 +91,7 @@ def flexible_classes(
     X = table.encoded(plain)
     straight = _fitted_parts(model, plain, X, table, rows, folds)
     held_out = _HeldOut(table, rows, folds, straight)
-    found = [_curves(model, plain, held_out, first)]
+    found = [_curves(model, held_out, first)]
     if len(table) >= ENOUGH_FOR_TREES and table.s.sum() >= ENOUGH_LABELS:
         found.append(_trees(held_out, X.to_numpy(), first, said))
     return [one for one in found if one is not None]
@@ -113,19 +117,38 @@ def _quick(model: FittedTable, encoding: Any) -> Any:
     return make_classifier(method, model.roles, encoding, {"n_starts": 1, **model.known}, learners)
 
 
-def _curves(
-    model: FittedTable, plain: Any, held_out: _HeldOut, first: FirstRows
-) -> Flexible | None:
-    table = held_out.table
-    encoding = CURVED.expanded(plain, frame_parts(table.features))
+@dataclass(frozen=True)
+class Curves:
+    """A class of smooth curves fitted to some rows: its features, opinion and labelling."""
+
+    encoding: Any
+    X: Any
+    opinion: Opinion
+    labelling: dict[str, float]
+
+
+def curves_of(model: FittedTable, first: FirstRows, rows: Any) -> Curves | None:
+    """The class with curves of the numbers; None if no number can bend, or none is asked for."""
+    table = first.table
+    if model.learners.outcome != LINEAR or not METHODS[model.method].has_propensity:
+        return None
+    encoding = CURVED.expanded(model.encoding.plain, frame_parts(table.features))
     if not encoding.curves:
         return None
     X = table.encoded(encoding)
-    likelihood = _fitted_parts(model, encoding, X, table, held_out.rows, held_out.folds)
-    classifier = quietly(fit_rows, _quick(model, encoding), X, table, held_out.rows)
+    classifier = quietly(fit_rows, _quick(model, encoding), X, table, rows)
     said = Probabilities.from_classifier(classifier, X)
     opinion = first.opinion(CURVES, said.positive, said.hidden)
-    return Flexible(opinion, *held_out.compared(likelihood))
+    return Curves(encoding, X, opinion, labelling_terms(classifier, X.columns.tolist()))
+
+
+def _curves(model: FittedTable, held_out: _HeldOut, first: FirstRows) -> Flexible | None:
+    found, table = curves_of(model, first, held_out.rows), held_out.table
+    if found is None:
+        return None
+    rows, folds = held_out.rows, held_out.folds
+    likelihood = _fitted_parts(model, found.encoding, found.X, table, rows, folds)
+    return Flexible(found.opinion, *held_out.compared(likelihood), found.labelling)
 
 
 def _trees(held_out: _HeldOut, X: Floats, first: FirstRows, said: Probabilities) -> Flexible:

@@ -5,7 +5,7 @@ first, and of how many of the page's first rows are positive shows how far the a
 method. Labels cannot tell which of them is right, so the claim of the page covers them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,13 @@ from doublelogit.table_model import (
     quietly,
 )
 from doublelogit.tables import Table
+
+Progress = Callable[[str, float], None]
+
+
+def silent(step: str, share: float) -> None:
+    """Progress that nobody wants to see."""
+
 
 FIRST = 50  # rows of the list that opinions are asked of
 MOST_ROWS = 5000  # that another method is fitted to: its opinion needs no more
@@ -80,13 +87,17 @@ def first_rows(table: Table, score: Floats, length: int) -> Any:
 
 
 def other_methods(
-    model: FittedTable, first: FirstRows, rng: np.random.Generator, progress: Callable[..., None]
+    model: FittedTable,
+    first: FirstRows,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+    names: Collection[str] = tuple(METHODS),
 ) -> list[Opinion]:
-    """Opinions of every other method that allows for biased labels."""
+    """Opinions of every other method that allows for biased labels, or of some of them."""
     table, encoding = first.table, model.encoding.plain
     X = table.encoded(encoding)
     rows = sample_rows(table, MOST_ROWS, rng)
-    asked = [m for m in METHODS.values() if _applies(m, model, X)]
+    asked = [m for m in METHODS.values() if m.name in names and _applies(m, model, X)]
     found = []
     for i, method in enumerate(asked):
         classifier = classifier_for(method, table.roles, encoding, model.known)

@@ -8,8 +8,9 @@ from typing import Any
 
 from doublelogit.files import check_apart, written_together
 from doublelogit.findings import Finding
-from doublelogit.report.analysis import Analysis, Progress, analyse, silent
+from doublelogit.report.analysis import Analysis, analyse
 from doublelogit.report.html import render
+from doublelogit.report.opinions import Progress, silent
 from doublelogit.report.summary import summarise
 from doublelogit.report.truth import beside_truth
 from doublelogit.report.verdict import checks

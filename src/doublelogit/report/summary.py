@@ -15,6 +15,7 @@ from doublelogit.report import verdict as words
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.audited import audit_answer, audit_numbers
 from doublelogit.report.doubt import doubt_numbers
+from doublelogit.report.drivers import TERMS
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
 from doublelogit.report.shapes import shapes
 from doublelogit.table_rows import rows_of
@@ -24,7 +25,6 @@ from doublelogit.thresholds import FITS_UNITS, LARGE_SAMPLE
 
 BINS = 20
 PACKAGES = ("doublelogit", "numpy", "scipy", "scikit-learn", "pandas")
-TERMS = {"outcome": "outcome", "propensity": "labelling"}
 
 
 def summarise(
@@ -212,7 +212,7 @@ def _drivers(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     names = analysis.X.columns.tolist()
     source = dict(zip(names, analysis.model.encoding.sources, strict=True))
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in TERMS.values()}
-    for model, term, coef, low, high, p in _coefficients(analysis):
+    for model, term, coef, low, high, p in analysis.coefficients:
         if term in source and term not in analysis.model.encoding.curves:  # no odds of a curve
             column = told[source[term]]
             step = column.step if term == column.name else 1.0
@@ -246,27 +246,6 @@ def _learner(analysis: Analysis) -> dict[str, Any]:
 
 def _exp(x: float | None, step: float) -> float | None:
     return None if x is None else float(np.exp(np.clip(x * step, -700, 700)))
-
-
-def _coefficients(analysis: Analysis) -> list[tuple[str, str, float, Any, Any, Any]]:
-    """(model, term, coefficient, low, high, p) of every term, as far as they are known."""
-    if analysis.inference is not None:
-        summary = analysis.inference.summary()
-        names = ("coef", "low", "high", "p")
-        nothing = [None] * len(summary.terms)
-        columns = [
-            summary.column(name).tolist() if name in summary.columns else nothing for name in names
-        ]
-        rows = zip(summary.terms, *columns, strict=True)
-        return [(*term, *values) for term, *values in rows]
-    models = zip(TERMS, analysis.model.model.coefficients(), strict=True)
-    return [
-        (model, str(term), value, None, None, None)
-        for model, coef in models
-        if coef is not None
-        for term, value in zip(analysis.X.columns, coef[:-1].tolist(), strict=True)
-        if value
-    ]
 
 
 def _propensity(analysis: Analysis) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from doublelogit.report.audited import list_finding
 from doublelogit.report.doubt import Doubt
 from doublelogit.table_doubts import doubts, few_labels, leaks, shaped
 from doublelogit.tables.columns import Ignored
-from doublelogit.thresholds import ASTRAY, MANY_MISSING
+from doublelogit.thresholds import ASTRAY, CLEARLY_BETTER, MANY_MISSING
 from doublelogit.wording import share_words
 
 
@@ -74,6 +74,10 @@ def model_findings(doubt: Doubt) -> list[Finding]:
         else:
             differs = doubt.differs(said)
             found.append(doubted.answers_survive(said.name, *numbers, differs=differs))
+    if doubt.curves is not None and doubt.drivers:
+        kept = [c.term for c in doubt.drivers if c.term not in doubt.turned]
+        better = doubt.curves.better > CLEARLY_BETTER
+        found.append(doubted.drivers_survive(kept, doubt.turned, better=better))
     worst = doubt.worst_misfit
     if worst is not None:
         asked = (worst.question, worst.feature, worst.p_value)
