@@ -11,6 +11,7 @@ from doublelogit.audit import Audit, as_audit, estimate, joined, plan
 from doublelogit.audit.conclusions import conclusions, expectations, suspicions
 from doublelogit.audit.crossfit import deal_folds, fold_models
 from doublelogit.cli import app
+from doublelogit.registry import DEFAULT_METHOD
 from doublelogit.tables import Table
 
 ROLES = Roles("diagnosed", id="patient", propensity_features=["distance"], ignore=["sick"])
@@ -29,7 +30,7 @@ def roles():
 
 @pytest.fixture(scope="module")
 def model(frame, roles):
-    return TableClassifier(roles, parameters={"n_starts": 1}).fit(frame)
+    return TableClassifier(roles, "joint", parameters={"n_starts": 1}).fit(frame)
 
 
 def filled(drawn, frame, **changes):
@@ -265,7 +266,7 @@ def test_cross_fitted_h_does_not_know_the_rows_own_class(model, frame, audit, ro
 
 
 def test_audits_enter_the_likelihood_and_audited_rows_leave_the_list(frame, roles, audit):
-    model = TableClassifier(roles, parameters={"n_starts": 1}).fit(frame, audit=audit)
+    model = TableClassifier(roles, "joint", parameters={"n_starts": 1}).fit(frame, audit=audit)
     table = joined(Table.from_frame(frame, roles), audit)
     assert not set(model.rank(table, top=N)["id"]) & set(audit.ids)
     summary = model.report(frame, audit=audit, n_resamples=19, n_jobs=1).to_dict()
@@ -277,6 +278,7 @@ def test_audits_enter_the_likelihood_and_audited_rows_leave_the_list(frame, role
 def test_a_model_that_is_off_is_told_to_use_the_audits_number(frame, roles):
     swapped = TableClassifier(
         Roles(**{**vars(roles), "propensity_features": ("age", "smoker", "bmi")}),
+        "joint",
         parameters={"n_starts": 1},
     ).fit(frame)
     audit = filled(plan(swapped, frame, budget=150), frame)
@@ -290,7 +292,7 @@ def test_a_model_that_is_off_is_told_to_use_the_audits_number(frame, roles):
 def test_a_comparison_says_which_methods_the_audit_rules_out(frame, roles, audit, monkeypatch):
     from doublelogit.report import comparison
 
-    few = [m for m in comparison.COMPARED if m.name.startswith("joint") or not m.takes_audits]
+    few = [m for m in comparison.COMPARED if m.name == DEFAULT_METHOD or not m.takes_audits]
     monkeypatch.setattr(comparison, "COMPARED", few)
     table = joined(Table.from_frame(frame, roles), audit)
     found = comparison.compare_methods(table, n_resamples=19, progress=lambda *_: None)

@@ -78,7 +78,7 @@ assert not heavy, heavy
 
 def test_a_model_is_fitted_saved_and_predicts(run):
     output = words(run("fit", "clinic.csv", *NAMED, "--out", "m.dlm"))
-    assert "Joint fitted to 600 rows" in output
+    assert "Averaged fitted to 600 rows" in output
     new = clinic(50, seed=1).drop(columns=["diagnosed", "bmi"])
     new.loc[0, "smoker"] = "sometimes"
     new.to_csv("new.csv", index=False)
@@ -144,9 +144,9 @@ def test_check_speaks_of_data_labels_bias_and_identifiability(run):
         assert said in output
 
 
-def test_check_is_strict_where_nothing_tells_class_from_labelling(run):
-    clinic(400, bias=2.2).to_csv("swap.csv", index=False)
-    found = run("check", "swap.csv", *ROLES, "--resamples", 19, "--strict", "--json", code=6)
+def test_check_is_strict_where_there_is_a_problem(run):
+    clinic(400).assign(billed=lambda rows: rows["diagnosed"]).to_csv("leak.csv", index=False)
+    found = run("check", "leak.csv", *ROLES, "--resamples", 19, "--strict", "--json", code=6)
     levels = [line["level"] for part in json.loads(found.stdout).values() for line in part]
     assert "problem" in levels
 

@@ -34,7 +34,7 @@ def patients(bend, n=2400):
 
 def reported(frame):
     roles = Roles("diagnosed", propensity_features=["distance"])
-    model = TableClassifier(roles, parameters={"n_starts": 2}).fit(frame)
+    model = TableClassifier(roles, "joint", parameters={"n_starts": 2}).fit(frame)
     return Report(model, frame, n_resamples=19, n_jobs=1)
 
 

@@ -66,12 +66,14 @@ def roles():
 
 @pytest.fixture(scope="module")
 def model(doors, roles):
-    return TableClassifier(roles, parameters={"n_starts": 1, "tol": 1e-10}).fit(doors["pandas"])
+    return TableClassifier(roles, "joint", parameters={"n_starts": 1, "tol": 1e-10}).fit(
+        doors["pandas"]
+    )
 
 
 @pytest.mark.parametrize("door", ["polars", "csv", "parquet", "scan", "cached scan"])
 def test_one_table_gives_one_model_through_every_door(door, doors, model, roles):
-    again = TableClassifier(roles, parameters=model.parameters).fit(doors[door])
+    again = TableClassifier(roles, "joint", parameters=model.parameters).fit(doors[door])
     assert again.encoding_.names == model.encoding_.names
     for mine, theirs in zip(again.encoding_.columns, model.encoding_.columns, strict=True):
         assert described(mine) == pytest.approx(described(theirs))
@@ -118,7 +120,7 @@ def test_a_table_is_encoded_once(doors, roles, monkeypatch):
 
     monkeypatch.setattr(TableEncoding, "encode", counted)
     table = Table.from_frame(doors["pandas"], roles)
-    model = TableClassifier(roles, parameters={"n_starts": 1}).fit(table)
+    model = TableClassifier(roles, "joint", parameters={"n_starts": 1}).fit(table)
     Report(model, table, n_resamples=19, n_jobs=1).to_dict()
     model.predict(table), model.rank(table)
     whole = Counter(id(encoding) for encoding, rows in calls if rows == len(table))
@@ -179,7 +181,7 @@ def test_findings_come_back_from_a_file(doors, tmp_path):
 
 
 def test_a_model_of_a_scan_comes_back_from_a_file(doors, roles, tmp_path):
-    model = TableClassifier(roles, parameters={"n_starts": 1}).fit(doors["scan"])
+    model = TableClassifier(roles, "joint", parameters={"n_starts": 1}).fit(doors["scan"])
     model.save(tmp_path / "m.dlm")
     model.classifier_.save(tmp_path / "bare.dlm")
     again, bare = load(tmp_path / "m.dlm"), load(tmp_path / "bare.dlm")

@@ -268,11 +268,11 @@ def test_compare_shows_learners_beside_methods(monkeypatch):
         return found
 
     every = compared(outcome="auto")
-    assert [line.method for line in every.lines] == ["joint", "joint, spline"]
+    assert [line.method for line in every.lines] == ["averaged", "joint, spline"]
     assert every.recommended == "joint, spline"
     assert every.lines[1].difference > 0.01
     labelling = compared(propensity="spline").lines
-    assert [line.method for line in labelling] == ["joint", "joint, linear, labelling spline"]
+    assert [line.method for line in labelling] == ["averaged", "joint, linear, labelling spline"]
 
 
 def test_a_saved_learner_predicts_from_the_command_line(tmp_path, monkeypatch):

@@ -296,9 +296,11 @@ def run(tmp_path, monkeypatch):
 
 
 def test_what_is_known_enters_a_fit_of_the_command_line(run):
-    assert "share of positives: 70.0%" in run("fit", "--prevalence", "0.7±0.001")
-    assert load("clinic.dlm").classifier_.prevalence == (0.7, 0.001)
-    run("fit", "--label-frequency", "40%±10%", "--false-label-rate", "0.01")
+    run("fit", "--prevalence", "0.7±0.001")
+    kept = load("clinic.dlm").classifier_
+    assert kept.prevalence == (0.7, 0.001)
+    assert kept.prevalence_ == pytest.approx(0.7, abs=0.002)
+    run("fit", "--method", "joint", "--label-frequency", "40%±10%", "--false-label-rate", "0.01")
     kept = load("clinic.dlm").classifier_
     assert (kept.label_frequency, kept.false_label_rate) == ((0.4, 0.1), 0.01)
 

@@ -18,6 +18,7 @@ from doublelogit.learners import Gain, LearnerChoice, Learners
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import (
     BOOSTING,
+    CHECKING_METHOD,
     DEFAULT_METHOD,
     LIKELIHOOD_METHODS,
     LINEAR,
@@ -61,15 +62,17 @@ def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> 
     )
     choice = LearnerChoice(learner, gains)
     if learner == BOOSTING and len(some) == len(table) and not parameters:
-        return replace(trees, method=method.name, choice=choice)
+        return replace(trees, method=trees.learners.asked(method).name, choice=choice)
     fitted = fit_table(table, method, parameters, Learners(learner, propensity))
     return replace(fitted, choice=choice)
 
 
 def _scores(table: Table, method: Method, propensity: str) -> tuple[dict[str, Floats], FittedTable]:
     """Log-likelihood of every row by models without it, simplest first; the last model fitted."""
-    joint = METHODS[DEFAULT_METHOD]
-    learners = CANDIDATES if method.name in LIKELIHOOD_METHODS else CANDIDATES[:2]
+    joint = METHODS[CHECKING_METHOD]
+    learners = (
+        CANDIDATES if method.name in (DEFAULT_METHOD, *LIKELIHOOD_METHODS) else CANDIDATES[:2]
+    )
     parts = folds_of(table)
     scores = {}
     for learner in learners:

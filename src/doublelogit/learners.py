@@ -12,10 +12,13 @@ from doublelogit.findings import Finding
 from doublelogit.findings.methods import learner_chosen, too_few_to_choose
 from doublelogit.registry import (
     BOOSTING,
+    CHECKING_METHOD,
+    DEFAULT_METHOD,
     LEARNER_METHODS,
     LEARNERS,
     LIKELIHOOD_METHODS,
     LINEAR,
+    METHODS,
     NETWORK,
     SPLINE,
     Method,
@@ -73,6 +76,11 @@ class Learners:
     @property
     def _both(self) -> tuple[str, str]:
         return self.outcome, self.propensity
+
+    def asked(self, method: Method) -> Method:
+        """The method asked for, or the likelihood's where trees take the place of the default."""
+        own = any(name in LEARNER_METHODS for name in self._both)
+        return METHODS[CHECKING_METHOD] if own and method.name == DEFAULT_METHOD else method
 
     def method(self, method: Method) -> Method:
         """The method of these learners; one with its own takes the place of a likelihood's."""

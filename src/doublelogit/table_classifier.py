@@ -39,7 +39,7 @@ class TableClassifier(BaseEstimator):
     roles : Roles or str
         What the columns are for; a text is the name of the label column, or a formula,
         ``label ~ outcome features | labelling features``.
-    method : str, default="joint"
+    method : str, default="averaged"
         One of the names of ``doublelogit.registry.METHODS``.
     parameters : mapping, default=None
         Parameters of the method's classifier, such as ``{"C": 0.1}``.

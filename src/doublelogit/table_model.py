@@ -17,7 +17,7 @@ from doublelogit.findings import PROBLEM, Finding
 from doublelogit.fitted import FittedModel
 from doublelogit.inference import Inference, infer
 from doublelogit.learners import LINES, LearnerChoice, Learners
-from doublelogit.registry import DEFAULT_METHOD, METHODS, Method, with_capability
+from doublelogit.registry import CHECKING_METHOD, METHODS, Method, with_capability
 from doublelogit.smoothing import chosen_size
 from doublelogit.table_doubts import doubts, few_labels
 from doublelogit.tables import Roles, Table, TableEncoding
@@ -137,6 +137,7 @@ def fit_table(
     learners: Learners = LINES,
 ) -> FittedTable:
     """Fit a method to the rows of a table, or to those of a scan."""
+    method = learners.asked(method)
     if isinstance(rows, ParquetScan):
         return _fit_scan(rows, method, parameters or {}, learners)
     encoding = encode_columns(rows, learners)
@@ -176,7 +177,7 @@ def _fit_scan(
 def _resized(table: Table, encoding: TableEncoding, learners: Learners) -> TableEncoding:
     """The encoding with curves as large as held-out labels ask for, by maximum likelihood."""
     some = spread_rows(len(table))
-    method = METHODS[DEFAULT_METHOD]
+    method = METHODS[CHECKING_METHOD]
     settings = {"n_starts": 1}
     curved = learners.smooth
     classifier = make_classifier(method, table.roles, encoding, settings, curved, large=True)

@@ -20,7 +20,7 @@ def diagnose(
     table: options.TablePath,
     common: Common,
     out: options.Out = None,
-    method: options.InferredMethod = options.DEFAULT,
+    method: options.InferredMethod = options.CHECKING,
 ) -> None:
     """Say what in a fit may not be trusted: starts, orientation, flat directions, overlap."""
     if out is not None and out.suffix.lower() not in PICTURES:

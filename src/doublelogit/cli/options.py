@@ -14,7 +14,7 @@ import typer
 
 from doublelogit.cli.errors import guarded
 from doublelogit.files import check_apart
-from doublelogit.registry import DEFAULT_METHOD, LEARNERS, LINEAR, METHODS, OFFERED
+from doublelogit.registry import CHECKING_METHOD, DEFAULT_METHOD, LEARNERS, LINEAR, METHODS, OFFERED
 
 
 def _method(value: str) -> str:
@@ -379,5 +379,5 @@ def asked() -> str:
     return shlex.join(["doublelogit", *sys.argv[1:]])
 
 
-DEFAULT = DEFAULT_METHOD
+DEFAULT, CHECKING = DEFAULT_METHOD, CHECKING_METHOD
 STRAIGHT = LINEAR

@@ -17,7 +17,15 @@ from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
 from doublelogit.learner_choice import CANDIDATES, Folds, folds_of, held_out
 from doublelogit.learners import LINES, Learners
-from doublelogit.registry import AUTO, DEFAULT_METHOD, LINEAR, METHODS, SCAR, Method
+from doublelogit.registry import (
+    AUTO,
+    CHECKING_METHOD,
+    DEFAULT_METHOD,
+    LINEAR,
+    METHODS,
+    SCAR,
+    Method,
+)
 from doublelogit.report.analysis import scar_verdict
 from doublelogit.table_model import (
     FittedTable,
@@ -31,12 +39,9 @@ from doublelogit.table_model import (
 from doublelogit.tables import Table, TableEncoding
 from doublelogit.thresholds import CLEARLY_BETTER
 
-# The default first, then the default under labelling at random, then the others.
-COMPARED = (
-    METHODS[DEFAULT_METHOD],
-    SCAR,
-    *(method for method in METHODS.values() if method.name != DEFAULT_METHOD),
-)
+# The default first, then maximum likelihood, also under labelling at random, then the others.
+FIRST = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)
+COMPARED = (*FIRST, *(method for method in METHODS.values() if method not in FIRST))
 RULED_OUT = {method.name for method in COMPARED if method.assumes_scar}
 
 
@@ -99,7 +104,7 @@ def compare_methods(
         tried[method.name] = _tried(_straight(method, rows, encoding, known), rows, folds)
         progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
     for name, asked in bent.items():
-        fitted = quietly(fit_table, table, METHODS[DEFAULT_METHOD], known, asked)
+        fitted = quietly(fit_table, table, METHODS[CHECKING_METHOD], known, asked)
         tried[name] = _tried(fitted, table, folds)
         progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
     audited = table.audit is not None and table.audit.kind == "drawn"
@@ -133,7 +138,7 @@ def _named(learners: Learners) -> dict[str, Learners]:
     labelling = learners.propensity
     beside = "" if labelling == LINEAR else f", labelling {labelling}"
     return {
-        f"{DEFAULT_METHOD}, {name}{beside}": Learners(name, labelling)
+        f"{CHECKING_METHOD}, {name}{beside}": Learners(name, labelling)
         for name in asked
         if Learners(name, labelling) != LINES
     }

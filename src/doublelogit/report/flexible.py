@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from doublelogit._types import Floats
 from doublelogit.learners import LINES, Learners
 from doublelogit.metrics import label_log_likelihoods
-from doublelogit.registry import DEFAULT_METHOD, LINEAR, METHODS, SPLINE
+from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.drivers import labelling_terms
 from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
 from doublelogit.table_model import (
@@ -113,7 +113,7 @@ def _fitted_parts(
 def _quick(model: FittedTable, encoding: Any) -> Any:
     """The default method from one start: it is asked again and again."""
     learners = CURVED if encoding.curves else LINES
-    method = METHODS[DEFAULT_METHOD]
+    method = METHODS[CHECKING_METHOD]
     return make_classifier(method, model.roles, encoding, {"n_starts": 1, **model.known}, learners)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit.learners import LINES
-from doublelogit.registry import DEFAULT_METHOD, METHODS
+from doublelogit.registry import CHECKING_METHOD, METHODS
 from doublelogit.report.analysis import Analysis
 from doublelogit.table_model import fit_table, quietly
 from doublelogit.tables.columns import Date, Number
@@ -30,7 +30,7 @@ def shapes(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     model, table = analysis.model, analysis.table
     if model.learners == LINES:
         return {"outcome": [], "labelling": []}
-    lines = quietly(fit_table, table, METHODS[DEFAULT_METHOD], model.known)
+    lines = quietly(fit_table, table, METHODS[CHECKING_METHOD], model.known)
     found: dict[str, list[dict[str, Any]]] = {"outcome": [], "labelling": []}
     for column in model.encoding.columns:
         if not isinstance(plain(column), Number | Date) or vars(plain(column)).get("two"):
