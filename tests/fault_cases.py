@@ -15,7 +15,7 @@ from fault_shim import Shim
 from doublelogit import NaiveClassifier, Report, Roles, scan_parquet
 from doublelogit.engines import column_buffer
 from doublelogit.experiments.store import KEY, Store
-from doublelogit.report.analysis import silent
+from doublelogit.report.opinions import silent
 from doublelogit.tables.write import write_table
 
 

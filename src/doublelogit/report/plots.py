@@ -260,6 +260,8 @@ def _profile(ax: Any, summary: dict[str, Any]) -> bool:
 def _shapes(side: str, share: str) -> Callable[[Any, Any], bool]:
     def plot(ax: Any, summary: dict[str, Any]) -> bool:
         found = summary["learner"]["shapes"][side]
+        if not found:
+            return False
         for shape, colour in zip(found, (BLUE, ORANGE, GREEN, MUTED), strict=False):
             ends = short_label(f"{shape['column']}: {shape['low']} to {shape['high']}")
             ax.plot(shape["quantile"], shape["share"], color=colour, lw=2, label=ends)
@@ -270,7 +272,7 @@ def _shapes(side: str, share: str) -> Callable[[Any, Any], bool]:
         ax.grid(lw=0.6)
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0, fontsize=8)
         ax.set(xlabel="rows with a smaller value", ylabel=share)
-        return bool(found)
+        return True
 
     return plot
 
