@@ -13,6 +13,7 @@ from tables_of_tests import clinic
 
 from doublelogit import Roles, TableClassifier, load, scan_parquet
 from doublelogit.exceptions import TableError
+from doublelogit.inference.estimate import Estimate
 from doublelogit.tables import TableEncoding
 from doublelogit.tables.curves import MOST_VALUES, Curves, thinned
 
@@ -112,6 +113,24 @@ def test_a_spline_finds_a_class_that_lines_miss():
         for learner, p in hidden.items()
     }
     assert found["spline"] > 0.75 > 0.6 > found["linear"]
+
+
+def test_an_interval_of_curves_holds_profile_and_curvature():
+    frame = bent_table(800)
+    found = fitted(frame, "spline").infer(frame.drop(columns="y"))
+    both, delta = (found.prevalence(level=0.9, method=how) for how in (None, "delta"))
+    assert both.low <= delta.low
+    assert both.high >= delta.high
+    assert both.method == "profile likelihood and delta method"
+    straight = fitted(frame, "linear").infer(frame.drop(columns="y"))
+    assert straight.prevalence(level=0.9).method == "profile likelihood"
+
+
+def test_an_interval_that_holds_another_keeps_its_middle():
+    one = Estimate("share", 0.4, 0.1, 0.3, 0.8, 0.9, "a", ((0.3, 0.45), (0.6, 0.8)))
+    wide = Estimate("share", 0.4, 0.1, 0.25, 0.9, 0.9, "b")
+    assert one.hull(wide).regions == ((0.25, 0.45), (0.6, 0.9))
+    assert wide.hull(one).regions == ((0.25, 0.9),)
 
 
 def test_labelling_stays_logistic_in_the_plain_columns():

@@ -1,6 +1,6 @@
 """A number with its uncertainty, and intervals that stay inside the range of a share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -47,6 +47,14 @@ class Estimate:
             f"{self.name} {self.value:{digits}}, {self.level:.0%} interval {' or '.join(parts)} "
             f"({self.method})"
         )
+
+    def hull(self, other: "Estimate") -> "Estimate":
+        """The estimate with an interval that holds that of another method too."""
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        first, *rest = self.regions
+        ends = ((low, high),) if not rest else ((low, first[1]), *rest[:-1], (rest[-1][0], high))
+        method = f"{self.method} and {other.method}"
+        return replace(self, low=low, high=high, method=method, regions=ends)
 
 
 def check_level(level: float) -> None:

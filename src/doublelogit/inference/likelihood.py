@@ -106,6 +106,7 @@ class LikelihoodInference(Inference):
             profile: all prevalences whose best fit is nearly as good, for all rows together; they
             may be several ``regions``. delta: from the curvature at the maximum, on the logit of
             the hidden share. bootstrap: refits; n_resamples, random_state and n_jobs may be given.
+            With smooth terms the interval of profile holds that of delta, too.
             None: profile, but delta for groups and in large samples in which the two agree.
 
         Returns
@@ -232,8 +233,11 @@ class LikelihoodInference(Inference):
         walked = self.profile if level <= WALKED else self._walked(level)
         fitted, groups = self._fitted, Groups.everyone(self._fitted.problem.rows)
         shares = GroupShares.over(fitted, groups, self._sampling)
-        found = ProfiledShares(fitted, self._sampling, shares, walked, level)
-        return PROFILED[name](found)
+        found = PROFILED[name](ProfiledShares(fitted, self._sampling, shares, walked, level))
+        if fitted.problem.smooth is None:
+            return found
+        # the penalised profile takes the smoothness of curves for known, and leans to the line
+        return found.hull(self._delta(name, fitted, None, level)[None])
 
     def _walked(self, level: float) -> Profile:
         """The profile as far as a level needs it, from every optimum that is known."""
