@@ -110,7 +110,9 @@ def successors(test: pd.DataFrame, learn: pd.DataFrame) -> str:
 
 
 def cut_anew(test: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the draws on which every method's decisions were measured at both cuts."""
+    """Rows of the successors' draws on which all decisions were measured at both cuts."""
+    theirs = [name for block in BLOCKS.values() for name in block]
+    test = test[test["mechanism"].isin(theirs)]
     seen = test.groupby(DRAW)["balanced_accuracy_at_share"].transform(lambda b: b.notna().all())
     return test[seen]
 
@@ -213,7 +215,7 @@ def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
     modes = [mode for mode in plan.modes if (rows["mode"] == mode).any()]
     tables = {t.name: t.markdown for mode in modes for t in comparison_tables(rows, plan, mode)}
     test = described(rows, plan, "test")
-    corpus = corpus_table()
+    corpus, cut = corpus_table(), cut_anew(test)
     parts = {
         "corpus": f"{len(corpus)} tables of {corpus['family'].nunique()} families",
         "sizes": markdown_table(sizes(rows)),
@@ -224,8 +226,9 @@ def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
         "paired_error": against(test, "AVERAGED", ERROR),
         "paired_brier": against(test, "AVERAGED", "brier"),
         "paired_prevalence": against(test, "AVERAGED", "prevalence_error"),
-        "decisions": decisions(cut_anew(test)),
-        "decided": decided(cut_anew(test), "AVERAGED"),
+        "cut_draws": f"{len(cut.drop_duplicates(DRAW)):,}",
+        "decisions": decisions(cut),
+        "decided": decided(cut, "AVERAGED"),
         "successors": successors(test, described(rows, plan, "learn")),
         "natural": markdown_table(_blank(pd.read_csv(folder / "natural.csv"))),
     }
