@@ -16,7 +16,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.fitted import BentSide
 from doublelogit.held_out import compared, simplest
 from doublelogit.learners import Learners
-from doublelogit.methods.trees import BINS, Bins, forest
+from doublelogit.methods.trees import BINS, Bins, forest, joined
 from doublelogit.registry import METHODS
 from doublelogit.report import comparison
 from doublelogit.tables import Table
@@ -59,6 +59,7 @@ def test_trees_as_arrays_say_of_numbers_what_the_booster_says_of_bins():
     found = forest(booster, bins)
     np.testing.assert_array_equal(found.predict(X), booster.predict(cut))
     assert found.used.tolist() == [1, 2, 3]
+    np.testing.assert_allclose(joined([found, found]).predict(X), 2 * found.predict(X))
 
 
 def test_trees_find_a_class_that_no_sum_of_curves_shows(trees):

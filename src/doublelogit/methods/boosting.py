@@ -16,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from doublelogit._types import Floats, Ints
 from doublelogit.methods.guarded import Guarded, Guards, Kept, Maker, guarded
 from doublelogit.methods.problem import Problem
-from doublelogit.methods.trees import Bins, forest
+from doublelogit.methods.trees import Bins, forest, joined
 
 BOUND = 0.25  # largest curvature of the log-loss: steps by it cannot overshoot, as in JOINT's MM
 
@@ -41,8 +41,9 @@ class Trees:
     coef: Floats
     line: Floats
     train: Ints
-    booster: Any
-    n_trees: int
+    growth: Growth
+    random_state: int
+    boosters: list[Any] = field(default_factory=list)
     bend: Floats = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,21 +57,24 @@ class Trees:
         """Add trees by a minorise-maximise step of the log-loss of soft targets.
 
         Several trees fit one step; a Newton step, near-flat where y(x) is 0 or 1, would overshoot.
+        They are a booster of their own: one that is grown further would predict every row by all
+        of its trees again, whenever a few are added.
         """
         train = self.train
         p = expit(self.predictor()[train])
-        wanted = self.bend[train] + (target[train] - p) / BOUND
-        self.booster.max_iter += self.n_trees
-        self.booster.fit(self.X[train], wanted, sample_weight=BOUND * weight[train])
-        self.bend = self.booster.predict(self.X)
+        booster = _booster(self.growth, self.bins.categorical, self.random_state)
+        step, curvature = (target[train] - p) / BOUND, BOUND * weight[train]
+        self.boosters.append(booster.fit(self.X[train], step, sample_weight=curvature))
+        self.bend = self.bend + booster.predict(self.X)
 
     def moment(self) -> int:
-        """The number of trees."""
-        return int(self.booster.max_iter)
+        """The number of rounds."""
+        return len(self.boosters)
 
     def kept(self, moment: int) -> Kept:
-        """Coefficients of the line, and the first trees."""
-        return self.coef, forest(self.booster, self.bins, moment) if moment else None
+        """Coefficients of the line, and the trees of the first rounds."""
+        forests = [forest(booster, self.bins) for booster in self.boosters[:moment]]
+        return self.coef, joined(forests) if forests else None
 
 
 def boosted(
@@ -90,22 +94,19 @@ def _maker(X: Floats, bins: Bins, growth: Growth, guards: Guards) -> Maker:
     cut = bins.cut(X)
 
     def make(train: Ints, coef: Floats, line: Floats) -> Trees:
-        booster = _booster(growth, bins.categorical, guards.random_state)
-        return Trees(cut, bins, coef, line, train, booster, growth.n_trees)
+        return Trees(cut, bins, coef, line, train, growth, guards.random_state)
 
     return make
 
 
 def _booster(growth: Growth, categorical: Any, random_state: int) -> Any:
-    booster = HistGradientBoostingRegressor(
+    return HistGradientBoostingRegressor(
+        max_iter=growth.n_trees,
         learning_rate=growth.learning_rate,
         max_leaf_nodes=growth.max_leaf_nodes,
         min_samples_leaf=growth.min_samples_leaf,
         l2_regularization=growth.l2,
         categorical_features=categorical if categorical.any() else None,
         early_stopping=False,
-        warm_start=True,
         random_state=random_state,
     )
-    booster.max_iter = 0  # of which every round asks for some more
-    return booster

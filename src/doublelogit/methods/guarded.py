@@ -11,8 +11,8 @@ Algorithm::
         M   a_h(x)  <- a_h(x) bent a little further towards t, on the half
             gamma_h <- logistic regression of s_i with weights t_i on the half
         a fold is judged by the mean of its two halves, which have not seen it
-    back to the round of the largest held-out likelihood; round 0 is the line
-    a(x), b(x) <- means over all halves
+    back to the round of the largest held-out likelihood
+    a(x), b(x) <- means over all halves, or the line if held-out labels are as likely by it
 
 A flexible class that is fitted to all rows memorises which of them are labelled: y(x) then becomes
 s(x), e(x) one. Here no row has a say in its own t, a model is bent further and never fitted anew,
@@ -175,13 +175,23 @@ def guarded(problem: Problem, bent: tuple[Maker | None, Maker | None], guards: G
         for start, theta in _starts(problem, line, guards)
     }
     best = simplest({start: -grown.losses for start, grown in found.items()}, rows.weight)
-    chosen = found[best]
-    if best == "line" and not chosen.best:  # the line of all rows, not a mean of lines of parts
-        return Guarded(replace(line, trace=chosen.trace), -chosen.losses)
+    chosen, straight = found[best], _straight(problem, line, parts, guards)
+    if _mean(rows, straight) <= min(chosen.trace):
+        return Guarded(replace(line, trace=chosen.trace), -straight)
     outcome, propensity = (_side([half[i] for half in chosen.kept]) for i in (0, 1))
     n_iter = len(chosen.trace) - 1
     fit = PUFit(LinearPair(outcome, propensity), n_iter, True, chosen.trace, line.orientation)
     return Guarded(fit, -chosen.losses)
+
+
+def _straight(
+    problem: Problem, line: PUFit, parts: list[tuple[Ints, Ints]], guards: Guards
+) -> Floats:
+    """Losses of the line that all rows outside a fold tell, where halves of them tell less."""
+    whole, rows = replace(guards, cross_fit=False), problem.rows
+    theta = problem.theta(line.model)
+    assert isinstance(rows, MemoryRows)
+    return _losses(rows, [_fold(problem, (None, None), part, theta, whole) for part in parts])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Its nodes are private, and read here alone: a fitted booster would have to be pi
 skops as objects of one release, and every tree grown here must still be read in ten years.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +60,28 @@ def _edges(x: Floats) -> Floats:
     return np.asarray((values[last] + values[last + 1]) / 2)
 
 
-def forest(booster: Any, bins: Bins, n_trees: int | None = None) -> Forest:
-    """The first trees of a booster that was fitted to bins, for the numbers that were cut."""
+def joined(forests: Sequence[Forest]) -> Forest:
+    """All trees of some forests, whose values add up."""
+    n_nodes = np.cumsum([0, *(len(forest.left) for forest in forests)])
+    n_subsets = np.cumsum([0, *(len(forest.subsets) for forest in forests)])
+
+    def shifted(name: str, by: Ints) -> Ints:
+        parts = zip((vars(forest)[name] for forest in forests), by, strict=False)
+        return np.concatenate([np.where(part < 0, part, part + n) for part, n in parts])
+
+    plain = ("feature", "threshold", "value", "subsets")
+    arrays: dict[str, Any] = {
+        **{name: shifted(name, n_nodes) for name in ("roots", "left", "right")},
+        **{name: np.concatenate([vars(forest)[name] for forest in forests]) for name in plain},
+        "subset": shifted("subset", n_subsets),
+    }
+    return Forest(baseline=sum(forest.baseline for forest in forests), **arrays)
+
+
+def forest(booster: Any, bins: Bins) -> Forest:
+    """The trees of a booster that was fitted to bins, for the numbers that were cut."""
     order, known = _read(booster)
-    trees = [predictor for (predictor,) in booster._predictors[:n_trees]]
+    trees = [predictor for (predictor,) in booster._predictors]
     nodes = np.concatenate([tree.nodes for tree in trees])
     sizes = np.array([len(tree.nodes) for tree in trees])
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
