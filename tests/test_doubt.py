@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.findings import worst
@@ -53,6 +54,7 @@ def test_a_page_of_a_straight_class_is_without_doubt(straight):
     model = next(f for f in straight.findings if f.topic == "model")
     assert "With a flexible class" in model.text
     assert "by what other methods and models say" in straight.to_dict()["recommendation"]
+    assert "Do not work off this list" not in straight.to_html()
 
 
 def test_a_class_that_bends_fails_the_check(bent):
@@ -62,7 +64,9 @@ def test_a_class_that_bends_fails_the_check(bent):
     doubt = bent.to_dict()["doubt"]
     assert doubt["residuals"]["column"] == "age"
     assert doubt["residuals"]["p_value"] < 1e-6
-    assert "Where the model misses most" in bent.to_html()
+    page = bent.to_html()
+    assert "Where the model misses most" in page
+    assert "Do not work off this list yet:" in page
 
 
 def test_a_check_in_the_terminal_can_fail_too(bent):
@@ -176,3 +180,23 @@ def test_residuals_find_the_column_that_is_missed():
     assert found.column == "age"
     assert found.p_value < 1e-6
     assert found.observed[-1] > found.predicted[-1] + 0.1
+
+
+def test_labels_that_stray_both_ways_along_a_column_are_found():
+    """A sum along the column is back at zero before it is far from it."""
+    rng = np.random.default_rng(0)
+    x = rng.random(4000)
+    label = rng.random(4000) < 0.2 + 0.1 * np.sign(np.sin(20 * np.pi * x / 2))
+    table = Table.from_frame(pd.DataFrame({"x": x, "s": label.astype(int)}), Roles("s"))
+    assert worst_residuals(table, np.full(4000, 0.2)).p_value < 1e-6
+
+
+def test_residuals_of_a_right_model_hardly_ever_alarm():
+    rng, alarms = np.random.default_rng(1), 0
+    for _ in range(200):
+        frame = pd.DataFrame({"a": rng.normal(size=500), "b": rng.integers(0, 6, 500)})
+        label = (rng.random(500) < expit(frame["a"] - 1)).astype(int)
+        s_x = LogisticRegression(C=np.inf).fit(frame[["a"]], label).predict_proba(frame[["a"]])
+        table = Table.from_frame(frame.assign(s=label), Roles("s"))
+        alarms += worst_residuals(table, s_x[:, 1]).p_value <= 0.05
+    assert alarms <= 18  # of 200 at 5%

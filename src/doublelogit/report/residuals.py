@@ -1,20 +1,24 @@
-"""Where the probability of a label misses: residuals of s(x) summed along each numeric column.
+"""Where the probability of a label misses: residuals of s(x) along each numeric column.
 
 Rows in the order of a column, the sum of s - s(x) should wander about zero. Its largest distance
-from it, in the unit of its chance, has Kolmogorov's law at most, for the fit takes something away.
+from it, in the unit of its chance, has Kolmogorov's law at most, for the fit takes something away:
+so labels that stray one way for long are found. Those that stray one way and then the other are
+found in bins of about as many rows each, whose squared residuals have chi-square's law at most.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import kstwobign
+from scipy.stats import chi2, kstwobign
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Ints
+from doublelogit.audit.grouped import sum_by
 from doublelogit.tables import Table
 
 BINS = 10
 FEWEST_VALUES = 4
+FEWEST_EXPECTED = 4.0  # labels, about, by which a bin has the law of chi-square
 
 
 @dataclass(frozen=True)
@@ -49,26 +53,48 @@ def worst_residuals(table: Table, s_x: Floats) -> Residuals | None:
     names = [name for name in frame if frame[name].nunique() >= FEWEST_VALUES]
     if not names:
         return None
-    found = {name: _largest_sum(frame[name], table.s, s_x) for name in names}
-    worst = max(found, key=lambda name: found[name])
-    known = frame[worst].notna().to_numpy()
-    x, s, p = frame[worst].to_numpy(dtype=float)[known], table.s[known], s_x[known]
-    bins = np.array_split(np.argsort(x, kind="stable"), min(BINS, len(x)))
+    found = {name: _Column.of(frame[name], table.s, s_x) for name in names}
+    worst = min(found, key=lambda name: found[name].p_value)
+    column = found[worst]
     return Residuals(
         str(worst),
-        min(1.0, float(kstwobign.sf(found[worst])) * len(names)),
-        value=np.array([np.median(x[rows]) for rows in bins]),
-        observed=np.array([s[rows].mean() for rows in bins]),
-        predicted=np.array([p[rows].mean() for rows in bins]),
+        min(1.0, column.p_value * len(names)),
+        value=np.array([np.median(column.x[column.bin == k]) for k in np.unique(column.bin)]),
+        observed=column.mean(column.s),
+        predicted=column.mean(column.s_x),
     )
 
 
-def _largest_sum(column: Any, s: Floats, s_x: Floats) -> float:
-    """Largest sum of residuals in the order of a column, ties taken together."""
-    known = column.notna().to_numpy()
-    x, residual = column.to_numpy(dtype=float)[known], (s - s_x)[known]
-    order = np.argsort(x, kind="stable")
-    last = np.append(np.diff(x[order]) > 0, True)
-    sums = np.cumsum(residual[order])[last]
-    chance = np.sqrt(max(float((s_x * (1 - s_x))[known].sum()), 1e-12))
-    return float(np.abs(sums).max() / chance)
+@dataclass(frozen=True)
+class _Column:
+    """Labels and their probabilities along a column, where it has values, in its order."""
+
+    x: Floats
+    s: Floats
+    s_x: Floats
+    bin: Ints
+
+    @classmethod
+    def of(cls, column: Any, s: Floats, s_x: Floats) -> "_Column":
+        known = column.notna().to_numpy()
+        order = np.argsort(column.to_numpy(dtype=float)[known], kind="stable")
+        x, s, s_x = (v[known][order] for v in (column.to_numpy(dtype=float), s, s_x))
+        edges = np.unique(np.quantile(x, np.arange(1, BINS) / BINS))  # ties stay together
+        bins = np.unique(np.searchsorted(edges, x), return_inverse=True)[1]
+        return cls(x, s, s_x, bins)
+
+    def mean(self, values: Floats) -> Floats:
+        """Mean of each bin."""
+        return sum_by(self.bin, values) / np.bincount(self.bin)
+
+    @property
+    def p_value(self) -> float:
+        """Of the larger of two tests, corrected for there being two."""
+        variance = np.maximum(self.s_x * (1 - self.s_x), 1e-12)
+        residual = self.s - self.s_x
+        last = np.append(np.diff(self.x) > 0, True)  # ties are taken together
+        largest = np.abs(np.cumsum(residual)[last]).max() / np.sqrt(variance.sum())
+        squares = sum_by(self.bin, residual) ** 2 / sum_by(self.bin, variance)
+        enough = sum_by(self.bin, variance) >= FEWEST_EXPECTED
+        binned = chi2.sf(squares[enough].sum(), enough.sum()) if enough.any() else 1.0
+        return min(1.0, 2 * min(float(kstwobign.sf(largest)), float(binned)))

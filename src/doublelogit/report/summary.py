@@ -66,6 +66,7 @@ def summarise(
         "method": analysis.model.method,
         "verdict": [finding.to_dict() for finding in verdict],
         "recommendation": words.recommendation(analysis),
+        "caution": words.caution(analysis),
         "assumptions": words.assumptions(analysis),
         "data": _data(analysis),
         "scar_test": _test(analysis),

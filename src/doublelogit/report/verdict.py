@@ -213,7 +213,7 @@ def recommendation(analysis: Analysis) -> str:
     first = np.sort(analysis.probabilities.hidden[table.unlabelled])[::-1][:50]
     if first.sum() < 0.5:
         text = "By this model hardly any positive is hidden, so a list would find none."
-    elif analysis.doubt.broken is not None or analysis.doubt.claim.vague:
+    elif caution(analysis):
         text = (
             "Do not work off the list yet. Find out the class of some of its rows and of some "
             "drawn at random (doublelogit audit), and look again."
@@ -230,6 +230,15 @@ def recommendation(analysis: Analysis) -> str:
         more = "more rows" if audited else "some rows"
         text += f" Audit {more} drawn at random as well: they pin down the prevalence."
     return text
+
+
+def caution(analysis: Analysis) -> str:
+    """Why the list should not be worked off yet; nothing where nothing speaks against it."""
+    if not analysis.clear:
+        return "it is open which of the two models is the class"
+    if analysis.doubt.broken is not None:
+        return "a flexible class, by which labels are likelier, gives another answer"
+    return "methods and models disagree on it" if analysis.doubt.claim.vague else ""
 
 
 def _advice(analysis: Analysis) -> str:
