@@ -19,6 +19,7 @@ from doublelogit import (
     infer,
     load,
     scan_parquet,
+    table_doubts,
 )
 from doublelogit.cli import app
 from doublelogit.cli.options import share_with_error
@@ -159,6 +160,15 @@ def found_leaks(**columns):
     frame, _ = patients()
     table = Table.from_frame(frame.assign(**columns), ROLES)
     return {f.numbers["column"]: f for f in leaks(table, table.encoding)}
+
+
+def test_leaks_are_looked_for_once_in_every_column(monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "s": np.arange(90) % 3 == 0})
+    table, asked, look = Table.from_frame(frame, "s"), [], table_doubts._leak
+    monkeypatch.setattr(table_doubts, "_leak", lambda *a: asked.append(a) or look(*a))
+    assert leaks(table, table.encoding) == leaks(table, table.encoding) == []
+    assert len(asked) == 1
 
 
 def test_a_column_that_knows_the_label_is_called_a_leak():

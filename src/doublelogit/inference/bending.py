@@ -25,8 +25,8 @@ from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
+from doublelogit.methods.maximum import maximum
 from doublelogit.methods.start import naive_start
-from doublelogit.solvers import trust_region
 from doublelogit.tables.curves import Curves
 
 TOL = 1e-6
@@ -72,8 +72,7 @@ class _Null:
         rows = memory_rows(X, s)
         constant = Terms(X.shape[1], np.array([], dtype=int))
         problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
-        likelihood = problem.likelihood
-        found = trust_region(likelihood, naive_start(problem), tol=TOL, rough=likelihood.rough())
+        found = maximum(problem, naive_start(problem), tol=TOL)
         best, value = found.theta, -2 * len(s) * found.value
         return cls(X, expit(X @ best[:-2] + best[-2]), float(expit(best[-1])), value)
 

@@ -16,10 +16,10 @@ from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.misfit import Misfit, misfits, worst_misfit
 from doublelogit.inference.profile import Profile
 from doublelogit.methods.joint import starts
+from doublelogit.methods.maximum import maximum
 from doublelogit.methods.prevalence import prevalence_value_grad
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import Rows
-from doublelogit.solvers import trust_region
 from doublelogit.solvers.solution import unit_scale
 from doublelogit.thresholds import FITS_UNITS, RARE_PROPENSITY
 
@@ -239,7 +239,7 @@ def _from_starts(fitted: FittedProblem, n_starts: int) -> tuple[Floats, Floats]:
     problem = fitted.problem
     rng = np.random.default_rng(0)
     found = [
-        trust_region(problem.likelihood, theta, tol=1e-6, max_iter=500)
+        maximum(problem, theta, tol=1e-6)
         for theta in (fitted.theta, *starts(problem, "naive", n_starts - 1, rng))
     ]
     values = problem.n * np.array([solution.value for solution in found])

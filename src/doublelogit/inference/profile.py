@@ -21,6 +21,7 @@ from scipy.stats import chi2
 from doublelogit._types import Floats
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
+from doublelogit.methods.maximum import maximum
 from doublelogit.methods.prevalence import (
     label_frequency_value_grad,
     prevalence_at,
@@ -29,7 +30,6 @@ from doublelogit.methods.prevalence import (
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import balanced_start, naive_start
 from doublelogit.rows import weighted_mean
-from doublelogit.solvers import trust_region
 
 STEP = 0.5  # of the logit of the hidden share, at most
 ERRORS = 0.7  # standard errors of it, at most
@@ -205,10 +205,7 @@ def other_optima(fitted: FittedProblem, rival: Floats | None = None) -> list[Flo
     begins = [near(begin(double)) for begin in (naive_start, balanced_start)]
     if rival is not None:
         begins.append(rival)
-    objective, rough = problem.likelihood, problem.likelihood.rough()
-    found = [
-        trust_region(objective, theta, tol=1e-6, max_iter=300, rough=rough) for theta in begins
-    ]
+    found = [maximum(problem, theta, tol=1e-6, max_iter=300) for theta in begins]
     return [solution.theta for solution in found if solution.converged]
 
 
@@ -304,11 +301,8 @@ class _Stepper:
         """The best model near a prevalence, and the prevalence that it attains."""
         pull = Belief(target, max(abs(target - pi), 1e-9) / 20)
         pulled = replace(self.problem, beliefs=(*self.problem.beliefs, pull))
-        objective = pulled.likelihood
-        enough, rough = ENOUGH / self.problem.n, objective.rough()
-        found = trust_region(
-            objective, theta, tol=1e-7, max_iter=100, enough=enough, rough=rough
-        ).theta
+        enough = ENOUGH / self.problem.n
+        found = maximum(pulled, theta, tol=1e-7, enough=enough).theta
         return found, _prevalence(self.problem, found)
 
 

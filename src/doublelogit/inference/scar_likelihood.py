@@ -21,8 +21,9 @@ from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
 from doublelogit.methods.information import inverse_information
+from doublelogit.methods.maximum import maximum, worth_hessians
 from doublelogit.methods.start import start
-from doublelogit.solvers import Solution, trust_region
+from doublelogit.solvers import Solution
 from doublelogit.threads import blas_threads
 from doublelogit.thresholds import SCAR_LEVEL
 
@@ -64,8 +65,7 @@ def null_fit(X: Floats, s: Floats, C: float) -> Null:
     """Maximum likelihood under SCAR."""
     constant = Terms(X.shape[1], np.array([], dtype=int))
     problem = Problem(memory_rows(X, s), 1 / C, 1 / C, propensity=constant)
-    likelihood = problem.likelihood
-    best = trust_region(likelihood, start(problem, "naive"), tol=TOL, rough=likelihood.rough())
+    best = maximum(problem, start(problem, "naive"), tol=TOL)
     return Null(problem, best.theta, best.value)
 
 
@@ -127,11 +127,13 @@ class Hypotheses:
         return np.asarray(self.null.c * expit(X @ beta[:-1] + beta[-1]))
 
     @cached_property
-    def starts(self) -> tuple[tuple[Floats, Floats], ...]:
+    def starts(self) -> tuple[tuple[Floats, Floats | None], ...]:
         """The two starts of a free fit and the null's of its own, each with the curvature there."""
         own, free = self.null.problem.likelihood, self.free.likelihood
         naive = start(self.free.relabelled(self.s_x), "naive")
         points = (own, self.null.theta), (free, self._flat(self.null.theta)), (free, naive)
+        if not worth_hessians(self.free):
+            return tuple((theta, None) for _, theta in points)
         return tuple((theta, f.value_grad_hess(theta).hess) for f, theta in points)
 
     @cached_property
@@ -172,10 +174,8 @@ class Hypotheses:
         return s
 
 
-def _climbed(problem: Problem, theta: Floats, hess: Floats) -> Solution:
-    likelihood, enough = problem.likelihood, ENOUGH / (2 * problem.n)
-    rough = likelihood.rough()
-    return trust_region(likelihood, theta, tol=TOL, hess=hess, rough=rough, enough=enough)
+def _climbed(problem: Problem, theta: Floats, hess: Floats | None) -> Solution:
+    return maximum(problem, theta, tol=TOL, hess=hess, enough=ENOUGH / (2 * problem.n))
 
 
 def null_draws(

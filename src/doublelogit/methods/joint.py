@@ -22,6 +22,7 @@ from doublelogit._types import Floats
 from doublelogit.fit import PUFit
 from doublelogit.methods.em import em
 from doublelogit.methods.em_steps import em_steps
+from doublelogit.methods.maximum import maximum, worth_hessians
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.orientation import orient
 from doublelogit.methods.problem import Problem
@@ -32,10 +33,8 @@ from doublelogit.solvers import (
     Solution,
     ValueGrad,
     largest,
-    lbfgs,
     settled,
     stationary,
-    trust_region,
 )
 
 EM_ROUNDS = 50  # after these, JOINT was never worse than EM run to its end (make optima)
@@ -67,8 +66,6 @@ def joint(
     def solve(theta: Floats) -> Solution:
         if solver == "mm":
             return mm(problem, theta, mm_steps, stopping, tol, max_iter)
-        if len(theta) > 2 * DENSE_LIMIT:
-            return lbfgs(problem.likelihood, theta, tol=tol, max_iter=max_iter)
         return climb(problem, theta, known, tol=tol, max_iter=max_iter)
 
     tried = map(solve, starts(problem, init, n_starts, rng, known))
@@ -120,14 +117,7 @@ def climb(
         found = recognised(problem, known, theta, here)
         return found is not None
 
-    solution = trust_region(
-        problem.likelihood,
-        theta,
-        tol=tol,
-        max_iter=max_iter,
-        rough=problem.likelihood.rough(),
-        abandon=abandon,
-    )
+    solution = maximum(problem, theta, tol=tol, max_iter=max_iter, abandon=abandon)
     if found is not None:
         return found.solution
     if solution.converged and solution.last is not None:
@@ -159,7 +149,7 @@ def starts(
     first = start(double, init)
     yield near(first)
     if n > 1 and problem.false_label_rate == 0:  # EM takes labelled rows for positive
-        if len(first) <= 2 * DENSE_LIMIT:
+        if worth_hessians(double):
             same = known if known and double is problem else []
             abandon = partial(_leads_to_known, problem, same) if same else None
             yield near(em_steps(double, first, EM_ROUNDS, abandon))

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
@@ -153,6 +152,8 @@ def _curves(model: FittedTable, held_out: _HeldOut, first: FirstRows) -> Flexibl
 
 def _trees(held_out: _HeldOut, X: Floats, first: FirstRows, said: Probabilities) -> Flexible:
     """Trees of the label, cross-fitted; rows that no fold has are predicted by all of them."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # small tables need no trees
+
     table, rows = held_out.table, held_out.rows
     s_x, unseen, likelihood = np.zeros(len(table)), np.zeros(len(table)), np.empty(len(rows))
     for train, test in held_out.folds:

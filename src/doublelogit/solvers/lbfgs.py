@@ -10,8 +10,14 @@ from doublelogit.solvers.solution import Solution, largest
 PAIRS = 20  # curvature pairs remembered; more cost memory, fewer cost iterations
 
 
-def lbfgs(objective: FirstOrder, theta: Floats, *, tol: float, max_iter: int = 1000) -> Solution:
-    """Minimise by SciPy's L-BFGS in variables scaled to unit curvature."""
+def lbfgs(
+    objective: FirstOrder, theta: Floats, *, tol: float, max_iter: int = 1000, enough: float = 0.0
+) -> Solution:
+    """Minimise by SciPy's L-BFGS in variables scaled to unit curvature.
+
+    With ``enough`` it ends where the value can fall by about that: after a step that lowers it by a
+    tenth.
+    """
     scale, unit = objective.scale, objective.unit
     trace: list[float] = []
     size = np.inf  # of the gradient seen last, in the variables the tolerance is meant for
@@ -24,7 +30,8 @@ def lbfgs(objective: FirstOrder, theta: Floats, *, tol: float, max_iter: int = 1
 
     def watch(intermediate_result: object) -> None:
         trace.append(float(intermediate_result.fun))  # type: ignore[attr-defined]
-        if size <= tol:  # a step ends where the line search looked last
+        slow = len(trace) > 1 and trace[-2] - trace[-1] < enough / 10
+        if size <= tol or slow:  # a step ends where the line search looked last
             raise StopIteration
 
     result = minimize(

@@ -1,0 +1,43 @@
+"""A maximum of the likelihood near a point, by as few passes and Hessians as the problem allows.
+
+Newton's steps are few, but each costs a matrix of all pairs of coefficients. With more coefficients
+than rows that matrix is larger than the data, while the penalty alone keeps the likelihood from
+being flat: then L-BFGS takes a hundred passes and no Hessian.
+"""
+
+from typing import Any
+
+from doublelogit._types import Floats
+from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.methods.problem import Problem
+from doublelogit.rows import row_count
+from doublelogit.solvers import Solution, lbfgs, trust_region
+
+FEW = 100  # coefficients of which a Hessian costs nothing, however few the rows
+
+
+def worth_hessians(problem: Problem) -> bool:
+    """Whether a Hessian costs less than the passes that it saves."""
+    size = problem.outcome.size + problem.propensity.size
+    return size <= min(2 * DENSE_LIMIT, max(row_count(problem.rows), FEW))
+
+
+def maximum(
+    problem: Problem,
+    theta: Floats,
+    *,
+    tol: float,
+    max_iter: int = 500,
+    enough: float = 0.0,
+    **newton: Any,
+) -> Solution:
+    """The maximum that theta leads to, or a point as near as is ``enough``.
+
+    ``newton`` are further options of the trust region, whose first steps in large samples see the
+    curvature of some of the rows.
+    """
+    likelihood = problem.likelihood
+    if not worth_hessians(problem):
+        return lbfgs(likelihood, theta, tol=tol, max_iter=max_iter, enough=enough)
+    newton["rough"] = likelihood.rough()
+    return trust_region(likelihood, theta, tol=tol, max_iter=max_iter, enough=enough, **newton)
