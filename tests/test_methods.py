@@ -260,6 +260,7 @@ def test_large_p_takes_the_first_order_path(monkeypatch, sample):
     monkeypatch.setattr(models, "DENSE_LIMIT", 2)
     monkeypatch.setitem(joint.__globals__, "DENSE_LIMIT", 2)
     monkeypatch.setattr("doublelogit.methods.orientation.DENSE_LIMIT", 2)
+    monkeypatch.setattr("doublelogit.methods.maximum.DENSE_LIMIT", 2)
     monkeypatch.setattr("doublelogit.objective.sandwich", None)  # calling it would fail
     np.testing.assert_allclose(naive(problem, tol=1e-8).beta, wanted, atol=1e-5)
     fit = joint(problem, n_starts=1, tol=1e-6)
