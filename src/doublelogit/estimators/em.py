@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
 from doublelogit.fit import PUFit
 from doublelogit.link import LINKS
@@ -25,6 +25,10 @@ class EMClassifier(PluggableModels):
     outcome, propensity : classifier, default=None
         A scikit-learn classifier or pipeline whose ``fit`` takes ``sample_weight``, for the
         model of y(x) and of e(x). None is penalised logistic regression, which is much faster.
+    n_folds : int, default=1
+        With several, what a classifier of yours says of a row while both models are fitted in turn
+        comes from fits to the other folds: a flexible one memorises labels. The one that is kept
+        is fitted to all rows.
     init : {"balanced", "naive", "half"}, default="balanced"
         Where to start. balanced: the original code's, S weighted to balance, then S weighted by
         that fit. naive: the naive model and a fit of (s(x) + 1) / 2. half: the naive model and
@@ -93,6 +97,7 @@ class EMClassifier(PluggableModels):
         **AbstractPUClassifier._parameter_constraints,
         "outcome": [HasMethods(["fit", "predict_proba"]), None],
         "propensity": [HasMethods(["fit", "predict_proba"]), None],
+        "n_folds": COUNT,
         "init": [StrOptions({"balanced", "naive", "half"})],
         "stopping": [StrOptions({"gradient", "objective"})],
         "acceleration": ["boolean", StrOptions({"auto"})],
@@ -105,6 +110,7 @@ class EMClassifier(PluggableModels):
         *,
         outcome: Any = None,
         propensity: Any = None,
+        n_folds: int = 1,
         init: str = "balanced",
         stopping: str = "gradient",
         acceleration: bool | str = "auto",
@@ -120,6 +126,7 @@ class EMClassifier(PluggableModels):
     ) -> None:
         self.outcome = outcome
         self.propensity = propensity
+        self.n_folds = n_folds
         self.init = init
         self.stopping = stopping
         self.acceleration = acceleration

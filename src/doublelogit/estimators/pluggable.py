@@ -30,6 +30,7 @@ class PluggableModels(AbstractPUClassifier):
 
     outcome: Any
     propensity: Any
+    n_folds: int
     model_: LinearPair
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
@@ -63,7 +64,14 @@ class PluggableModels(AbstractPUClassifier):
         if estimator is None:
             return None
         assert isinstance(problem.rows, MemoryRows)
-        return ClassifierModel(estimator, _shaped(X), problem.rows)
+        s = problem.rows.s
+        fewest = int(min(s.sum(), (1 - s).sum()))
+        if fewest < self.n_folds:
+            raise ValueError(
+                f"each of n_folds={self.n_folds} parts needs a labelled and an unlabelled row; got "
+                f"{fewest} of one kind. Choose fewer folds."
+            )
+        return ClassifierModel(estimator, _shaped(X), problem.rows, self.n_folds)
 
     @property
     def outcome_(self) -> Any:

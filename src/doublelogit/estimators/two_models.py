@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from doublelogit._types import Floats
-from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
 from doublelogit.fit import PUFit
 from doublelogit.fitted import HalfwayLabel, LinearPair
@@ -106,6 +106,10 @@ class TwoModelsClassifier(PluggableModels):
         A scikit-learn classifier or pipeline whose ``fit`` takes ``sample_weight``, for the
         model of y(x) and of e(x). None is penalised logistic regression, which is much faster:
         with a slow classifier choose some 10 rounds, ``tol=0, max_iter=10``.
+    n_folds : int, default=1
+        With several, what a classifier of yours says of a row while both models are fitted in turn
+        comes from fits to the other folds: a flexible one memorises labels. The one that is kept
+        is fitted to all rows.
     variant : {"released", "literal"}, default="released"
         The algorithm of the authors' code, which floors e(x) by the last s(x) and ends with one
         more outcome fit, or that of the paper's text.
@@ -167,6 +171,7 @@ class TwoModelsClassifier(PluggableModels):
         **AbstractPUClassifier._parameter_constraints,
         "outcome": [HasMethods(["fit", "predict_proba"]), None],
         "propensity": [HasMethods(["fit", "predict_proba"]), None],
+        "n_folds": COUNT,
         "variant": [StrOptions({"released", "literal"})],
         "acceleration": ["boolean"],
         "stratum_quantile": [Interval(Real, 0, 1, closed="both"), None],
@@ -177,6 +182,7 @@ class TwoModelsClassifier(PluggableModels):
         *,
         outcome: Any = None,
         propensity: Any = None,
+        n_folds: int = 1,
         variant: str = "released",
         stratum_quantile: float | None = None,
         acceleration: bool = False,
@@ -190,6 +196,7 @@ class TwoModelsClassifier(PluggableModels):
     ) -> None:
         self.outcome = outcome
         self.propensity = propensity
+        self.n_folds = n_folds
         self.variant = variant
         self.stratum_quantile = stratum_quantile
         self.acceleration = acceleration

@@ -1,12 +1,14 @@
 """Any scikit-learn classifier in the place of a logistic model."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
@@ -19,16 +21,43 @@ from doublelogit.likelihood import logistic
 
 @dataclass
 class ClassifierModel:
-    """A classifier fitted to soft targets: each row once per class, weighted by its target."""
+    """A classifier fitted to soft targets: each row once per class, weighted by its target.
+
+    With several folds it says of a row what classifiers of the other folds say, which have not seen
+    it: a flexible one would otherwise hand on the label that it has memorised. The one that is kept
+    is fitted to all rows, once, to the last targets.
+    """
 
     estimator: Any
     X: Any
     rows: MemoryRows
-    fitted: Any = field(default=None, init=False)
+    n_folds: int = 1
+    last: tuple[Floats, Floats] | None = field(default=None, init=False)
+    fitted: Any = field(default=None, init=False)  # of the last fold
+    logit: Floats = field(init=False)
     worst: float = field(default=0.0, init=False)  # its convergence is its own business
 
     def fit(self, target: Column, weight: Column | None = None) -> float:
         weight = self.rows.weight if weight is None else weight
+        self.last, self.logit = (target, weight), np.empty(len(target))
+        for train, test in self._folds:
+            outside = np.zeros(len(weight))
+            outside[train] = weight[train]
+            self.fitted = self._fitted(target, outside)
+            self.logit[test] = positive_logit(self.fitted, _safe_indexing(self.X, test))
+        loss = logistic(self.logit, target).value
+        return float(weight @ loss / weight.sum())
+
+    @cached_property
+    def _folds(self) -> list[tuple[Any, Any]]:
+        """Rows to fit and rows to be judged."""
+        if self.n_folds == 1:
+            every = np.arange(len(self.rows.s))
+            return [(every, every)]
+        folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=0)
+        return list(folds.split(self.rows.s, self.rows.s))
+
+    def _fitted(self, target: Floats, weight: Floats) -> Any:
         shares = weight * target, weight * (1 - target)
         positive, negative = (np.flatnonzero(share > 0) for share in shares)
         index = np.concatenate([positive, negative])
@@ -36,16 +65,18 @@ class ClassifierModel:
         weights = np.concatenate([shares[0][positive], shares[1][negative]])
         # one class is no classification: where all likely positives are labelled, e(x) is 1
         template = self.estimator if len(np.unique(classes)) == 2 else DummyClassifier()
-        self.fitted = clone(template)
-        fit_weighted(self.fitted, _safe_indexing(self.X, index), classes, weights)
-        loss = logistic(self.predictor(), target).value
-        return float(weight @ loss / weight.sum())
+        fitted = clone(template)
+        fit_weighted(fitted, _safe_indexing(self.X, index), classes, weights)
+        return fitted
 
     def predictor(self) -> Floats:
-        return positive_logit(self.fitted, self.X)
+        return self.logit
 
     def side(self) -> PluggedSide:
-        return PluggedSide(self.fitted)
+        if self.n_folds == 1:  # which has seen all rows
+            return PluggedSide(self.fitted)
+        assert self.last is not None
+        return PluggedSide(self._fitted(*self.last))
 
 
 def fit_weighted(estimator: Any, X: Any, y: Any, weights: Floats) -> None:
