@@ -8,7 +8,15 @@ from scipy.special import expit
 from doublelogit import scar_test
 from doublelogit.inference.bending import bent_test
 from doublelogit.inference.scar import STATISTICS, ScarTest
-from doublelogit.inference.scar_likelihood import FAR, LOOK, Hypotheses, by_law, settled
+from doublelogit.inference.scar_likelihood import (
+    FAR,
+    LOOK,
+    Hypotheses,
+    by_law,
+    cannot_reject,
+    counted_range,
+    settled,
+)
 
 METHODS = ["lr", "wald", "ks", "kl", "klcov", "nb"]
 FEW = {"lr": 39, "wald": 39}
@@ -200,3 +208,12 @@ def test_a_statistic_far_beyond_a_few_draws_is_judged_by_a_stretched_law():
 )
 def test_the_stretched_law_is_silent_where_it_may_not_hold(draws, statistic):
     assert by_law(3, statistic, draws)[1:] == (0.0, 1.0)
+
+
+def test_drawing_ends_where_no_further_sample_could_make_the_test_reject():
+    assert cannot_reject(2, 60, 99)  # two of 99 may be a p-value above 5%
+    assert not cannot_reject(1, 60, 99)
+    assert not cannot_reject(2, 40, 99)  # too few to say that nothing speaks against it
+    assert not cannot_reject(5, 60, 199)
+    assert counted_range(1, 99)[1] <= 0.05 < counted_range(2, 99)[1]
+    assert counted_range(5, 199)[1] <= 0.05 < counted_range(6, 199)[1]

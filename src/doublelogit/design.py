@@ -11,6 +11,7 @@ from scipy import sparse
 
 from doublelogit._types import Floats, Ints, Matrix
 
+SMALL = 20_000  # entries of which a product costs less than the choice of the best kernel
 CACHE_BYTES = 2**20  # scaled rows at once: written and read again while still in the cache
 
 
@@ -67,6 +68,8 @@ def _core(X: Matrix, h: Floats) -> Floats:
     if sparse.issparse(X):
         return _dense(X.T @ X.multiply(h[:, None]).tocsr())
     p = X.shape[1]
+    if X.size <= SMALL:
+        return np.asarray(X.T @ (X * h[:, None]))
     step = max(CACHE_BYTES // (8 * max(p, 1)), 64)
     scaled, total = np.empty((min(step, len(X)), p)), np.zeros((p, p))
     definite = bool((h >= 0).all())

@@ -334,7 +334,11 @@ class Pair(NamedTuple):
 def four_blocks(Xa: Matrix, Xb: Matrix, h_aa: Floats, h_ab: Floats, h_bb: Floats) -> Floats:
     """``sum_i z_i' h_i z_i`` of the 2 x 2 matrices h_i and z_i = ([x_a, 1], [x_b, 1])."""
     mixed = cross(Xa, h_ab, Xb)
-    return np.block([[sandwich(Xa, h_aa), mixed], [mixed.T, sandwich(Xb, h_bb)]])
+    k, size = len(mixed), sum(mixed.shape)
+    hess = np.empty((size, size))  # np.block takes longer than a product of a small table
+    hess[:k, :k], hess[:k, k:] = sandwich(Xa, h_aa), mixed
+    hess[k:, :k], hess[k:, k:] = mixed.T, sandwich(Xb, h_bb)
+    return hess
 
 
 def _double_value_grad_hess(

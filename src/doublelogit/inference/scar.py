@@ -33,6 +33,7 @@ from doublelogit.inference.scar_likelihood import (
     STATISTIC,
     Hypotheses,
     by_law,
+    counted_range,
     null_draws,
     null_fit,
 )
@@ -106,8 +107,9 @@ class ScarTest:
             return self.p_value, self.p_value
         if self.freedom:
             return by_law(self.freedom, self.statistic, self.null)[1:]
-        larger = round(self.p_value * (n + 1)) - 1 if self.method in LIKELIHOOD else None
-        k = self.p_value * n if larger is None else larger
+        if self.method in LIKELIHOOD:
+            return counted_range(round(self.p_value * (n + 1)) - 1, n)
+        k = self.p_value * n
         low, high = betaincinv(k + 0.5, n - k + 0.5, [0.05, 0.95])
         return float(min(low, self.p_value)), float(max(high, self.p_value))
 
@@ -209,7 +211,8 @@ def scar_test(
         The penalty makes it a little too large.
     stop_early : bool, default=True
         Whether lr and wald stop drawing once it is settled on which side of 5% p lies, but for one
-        chance in a hundred. ``p_interval`` of the result tells how well p is known.
+        chance in a hundred, or once the samples to come could not make them reject beyond error.
+        ``p_interval`` of the result tells how well p is known.
     progress : callable, default=None
         Called with the share that is done, for lr and wald.
 
