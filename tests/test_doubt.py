@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.findings import worst
+from doublelogit.findings.fit import orientation
+from doublelogit.fit import Orientation
 from doublelogit.inference.misfit import Misfit
 from doublelogit.report.answers import Answer
 from doublelogit.report.claims import list_claim
@@ -170,6 +172,12 @@ def test_a_list_has_the_claim_of_the_page_without_the_page(straight):
     wide = list_claim(analysis.model, analysis.table, 400)
     assert wide.length == 400
     assert wide.expected < alone.expected
+
+
+def test_whoever_has_audited_is_told_to_audit_more():
+    unclear = Orientation("features", 1.0, "log-evidence", clear=False)
+    assert "the class of 50 to 100 unlabelled rows" in orientation(unclear).text
+    assert "the class of more unlabelled rows" in orientation(unclear, audited=True).text
 
 
 def test_residuals_find_the_column_that_is_missed():

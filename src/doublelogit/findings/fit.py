@@ -1,6 +1,7 @@
 """Findings about a fit: convergence, separation, which model is which, what stays open."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -87,15 +88,15 @@ def orientation_sentence(decided: Orientation | None) -> str:
     return f"Class and labelling are told apart by {how} ({gap})."
 
 
-def orientation(decided: Orientation | None) -> Finding:
-    """Whether class and labelling may be swapped."""
+def orientation(decided: Orientation | None, *, audited: bool = False) -> Finding:
+    """Whether class and labelling may be swapped; ``audited``: rows have been looked at."""
     text = orientation_sentence(decided)
     if decided is None:
         return Finding(ATTENTION, "orientation", f"{text} {_ONLY_IF_STRONGER}")
     numbers = {"gap": decided.gap, "unit": decided.unit, "rule": decided.rule}
     if not decided.clear:
         text += " That is not clear enough: class and labelling may be swapped. "
-        text += settle(named=decided.rule == "features", audited=decided.rule == "audit")
+        text += settle(named=decided.rule == "features", audited=audited or decided.rule == "audit")
         return Finding(PROBLEM, "orientation", text, numbers)
     if decided.rule in ASSUMPTIONS:
         return Finding(ATTENTION, "orientation", f"{text} {_ONLY_IF_STRONGER}", numbers)
@@ -214,12 +215,11 @@ def credible_range(low: float, high: float, level: float) -> Finding:
 
 def _range(regions: Regions, how: str) -> Finding:
     low, high = regions[0][0], regions[-1][1]
-    fits = f"any value {ranges(regions)} {how}"
     numbers = {"low": low, "high": high, "regions": [list(region) for region in regions]}
-    if len(regions) > 1 or high - low > WIDE_INTERVAL:
-        text = f"The prevalence is not determined by this sample: {fits}."
-        return Finding(ATTENTION, "prevalence", text, numbers)
-    return Finding(FINE, "prevalence", f"The prevalence is determined: {fits}.", numbers)
+    doubtful = len(regions) > 1 or high - low > WIDE_INTERVAL
+    is_it = "is not determined by this sample" if doubtful else "is determined"
+    text = f"The prevalence {is_it}: any value {ranges(regions)} {how}."
+    return _judged("prevalence", text, numbers, doubtful=doubtful)
 
 
 def curvature(ratio: float, flattest: Sequence[tuple[str, float]]) -> Finding:
@@ -229,19 +229,18 @@ def curvature(ratio: float, flattest: Sequence[tuple[str, float]]) -> Finding:
         f"The flattest direction of the likelihood has {ratio:.1e} of the curvature of the "
         f"steepest; it moves {terms}."
     )
-    return Finding(ATTENTION if ratio < FLAT else FINE, "curvature", text, {"ratio": ratio})
+    return _judged("curvature", text, {"ratio": ratio}, doubtful=ratio < FLAT)
 
 
 def overlap(share: float, separated: bool) -> Finding:
     """Whether labelled rows stand apart from the others."""
-    if separated:
-        text = "Labelled rows are perfectly separable from the others."
-        return Finding(ATTENTION, "overlap", text, {"overlap": share})
     text = (
-        f"{share:.0%} of the unlabelled rows look like labelled ones (s(x) above the lowest tenth "
-        "of the labelled)."
+        "Labelled rows are perfectly separable from the others."
+        if separated
+        else f"{share:.0%} of the unlabelled rows look like labelled ones (s(x) above the lowest "
+        "tenth of the labelled)."
     )
-    return Finding(FINE, "overlap", text, {"overlap": share})
+    return _judged("overlap", text, {"overlap": share}, doubtful=separated)
 
 
 def rare_labels(share: float) -> Finding:
@@ -250,8 +249,12 @@ def rare_labels(share: float) -> Finding:
         f"{share:.0%} of the expected positives are labelled with a probability below "
         f"{RARE_PROPENSITY:.0%}: of such rows the data say next to nothing."
     )
-    level = ATTENTION if share > MANY_RARE else FINE
-    return Finding(level, "propensity", text, {"share": share})
+    return _judged("propensity", text, {"share": share}, doubtful=share > MANY_RARE)
+
+
+def _judged(topic: str, text: str, numbers: dict[str, Any], *, doubtful: bool) -> Finding:
+    """A finding that needs attention if it is doubtful."""
+    return Finding(ATTENTION if doubtful else FINE, topic, text, numbers)
 
 
 def mechanism(at_random: float, components: int) -> Finding:

@@ -33,7 +33,7 @@ def verdict(analysis: Analysis, calibration_gap: float) -> list[Finding]:
         *doubts(analysis.table, analysis.model.encoding),
         *_audit(analysis),
         _prevalence(analysis),
-        fits.orientation(analysis.orientation),
+        _orientation(analysis),
         *model_findings(analysis.doubt),
         *method_findings(analysis.doubt),
         _bias(analysis),
@@ -51,7 +51,7 @@ def checks(analysis: Analysis) -> dict[str, list[Finding]]:
         weak=analysis.weak,
         clear=analysis.clear,
     )
-    orientation = fits.orientation(analysis.orientation)
+    orientation = _orientation(analysis)
     return {
         "Data": _data(analysis),
         "Labels": _labels(analysis),
@@ -119,6 +119,16 @@ def _audit(analysis: Analysis) -> list[Finding]:
         return []
     listed = list_finding(analysis)
     return [*conclusions(analysis.audit), *([] if listed is None else [listed])]
+
+
+def _orientation(analysis: Analysis) -> Finding:
+    return fits.orientation(analysis.orientation, audited=_looked_at(analysis))
+
+
+def _looked_at(analysis: Analysis) -> bool:
+    """Whether the class of some rows was found out."""
+    audited = analysis.table.audited
+    return audited is not None and bool(np.isfinite(audited).any())
 
 
 def _bias(analysis: Analysis) -> Finding:
@@ -206,7 +216,7 @@ def recommendation(analysis: Analysis) -> str:
     advice = _advice(analysis)
     if advice:
         return advice
-    audited = table.audited is not None and bool(np.isfinite(table.audited).any())
+    audited = _looked_at(analysis)
     if not analysis.clear:
         named = table.roles.propensity_features is not None
         return "Settle which model is the class. " + fits.settle(named=named, audited=audited)
