@@ -1,11 +1,13 @@
 """Speed: methods as multiples of one logistic regression, growth, commands; in CPU time, one run.
 
     python benchmarks/speed.py [--repeats N] [--parts methods,p,n,pages,bootstrap] [--peers PYTHON]
+                               [--only "TM, 100 rounds;AVERAGED"]
 
 One BLAS thread, everything interleaved, so that a slow minute hits all alike; a measure is the
 smallest time of the repeats. Passes over the rows and Hessians are counted beside (counts.py), and
-JOINT's answer is compared with one of a tolerance near rounding. Parts replace their rows in
-results/speed.csv; then results/speed.svg is drawn, with a copy in docs.
+JOINT's answer is compared with one of a tolerance near rounding. What is measured replaces its rows
+in results/speed.csv, of ``--only`` some methods if asked; then results/speed.svg is drawn, with a
+copy in docs.
 """
 
 import argparse
@@ -80,18 +82,31 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--parts", default="methods,p,n,pages,bootstrap")
     parser.add_argument("--peers", help="a Python that has the other packages; adds that part")
+    parser.add_argument("--only", help="names of methods, between semicolons, for that part")
     options = parser.parse_args()
     wanted = options.parts.split(",") + ["peers"] * bool(options.peers)
-    kept = [row for row in read() if row["part"] not in wanted]
+    kept = read()
     for part in wanted:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = list(PARTS[part](options))  # measured here, not when it is written
-        kept += [dict(zip(FIELDS, (part, *row), strict=True)) for row in found]
+        new = [dict(zip(FIELDS, (part, *map(shown, row)), strict=True)) for row in found]
+        again = {key(row) for row in new}
+        kept = [row for row in kept if key(row) not in again] + new
         write(kept)
     for row in kept:
         print(*(f"{row[name]!s:>9}" if name != "what" else f"{row[name]:38}" for name in FIELDS))
     picture(kept)
+
+
+def key(row) -> tuple:
+    """What a row of the results is of."""
+    return tuple(row[name] for name in FIELDS[:5])
+
+
+def shown(value) -> str:
+    """A value as the results hold it."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def cpu(work) -> float:
@@ -117,15 +132,16 @@ def interleaved(makers, X, s, repeats: int) -> dict[str, float]:
 
 def methods(options):
     """Every method on adult, whose labels were drawn at random or with a bias."""
+    asked = {name: METHODS[name] for name in (options.only or ";".join(METHODS)).split(";")}
     for name, (X, s) in {"at random": adult(None), "biased": adult(1.0)}.items():
-        times = interleaved(REFERENCES | METHODS, X, s, options.repeats)
+        times = interleaved(REFERENCES | asked, X, s, options.repeats)
         for model, seconds in times.items():
             limit = LIMITS.get(model, "")
             for reference in REFERENCES:
                 over = reference.rpartition(" ")[2]
                 line = (f"{model}; labels {name}", *X.shape, f"times {over}")
                 yield (*line, seconds / times[reference], limit if reference == NEWTON else "")
-        for model, make in METHODS.items():
+        for model, make in asked.items():
             line = (f"{model}; labels {name}", *X.shape)
             with counted() as found:
                 make().fit(X, s)
@@ -306,10 +322,7 @@ def write(rows) -> None:
         file.write(fact)
         table = csv.DictWriter(file, FIELDS)
         table.writeheader()
-        for row in rows:
-            value = row["value"]
-            shown = f"{value:.4g}" if isinstance(value, float) else value
-            table.writerow({**row, "value": shown})
+        table.writerows(rows)
 
 
 def picture(rows) -> None:
