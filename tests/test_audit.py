@@ -271,6 +271,7 @@ def test_audits_enter_the_likelihood_and_audited_rows_leave_the_list(frame, role
     assert not set(model.rank(table, top=N)["id"]) & set(audit.ids)
     summary = model.report(frame, audit=audit, n_resamples=19, n_jobs=1).to_dict()
     assert summary["audit"]["found"] == audit.y.sum()
+    assert summary["audit"]["answers"][1]["regions"] == summary["prevalence"]["main"]["regions"]
     assert summary["prevalence"]["by_assumption"][-1]["assumption"].startswith("the audit alone")
     assert summary["verdict"][0]["topic"] == "audit"
 

@@ -1,6 +1,6 @@
 """What an audit says, as numbers of a report: beside the model, by bands of scores, on the list."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ def audit_numbers(analysis: Analysis) -> dict[str, Any] | None:
     in_fit = "the model, which has learned from the audited rows"
     alone = "the model, without the audited rows"
     known = analysis.table.audited is not None
-    model = Answer(in_fit if known else alone, *_ends(analysis.main))
+    model = replace(analysis.main, assumption=in_fit if known else alone)
     return {
         "kind": found.kind,
         **asdict(found.agreement),
@@ -44,10 +44,6 @@ def audit_numbers(analysis: Analysis) -> dict[str, Any] | None:
         "bands": list(found.calibration.bands),
         "listed": None if listed is None else listed.to_dict(),
     }
-
-
-def _ends(answer: Answer) -> tuple[float, float | None, float | None, str]:
-    return answer.value, answer.low, answer.high, answer.how
 
 
 def list_finding(analysis: Analysis) -> Finding | None:
