@@ -99,7 +99,7 @@ def test_an_encoding_with_curves_is_kept_as_json_and_back():
     encoding = fitted(bent_table(400), "spline").encoding_
     again = TableEncoding.from_dict(json.loads(json.dumps(encoding.to_dict())))
     assert again == encoding
-    assert len(again.curves) == 9
+    assert len(again.curves) == 6  # of the columns that labelling does not lean on
 
 
 def test_a_spline_finds_a_class_that_lines_miss():
@@ -113,6 +113,15 @@ def test_a_spline_finds_a_class_that_lines_miss():
         for learner, p in hidden.items()
     }
     assert found["spline"] > 0.75 > 0.6 > found["linear"]
+
+
+def test_a_class_is_straight_along_the_columns_of_labelling_unless_all_are():
+    frame = bent_table(400)
+    named = fitted(frame, "spline").encoding_.curves
+    assert {name.partition(" ")[0] for name in named} == {"x", "noise"}
+    every = Roles(label="s", propensity_features=["x", "z", "noise"])
+    all_bend = fitted(frame, "spline", roles=every).encoding_.curves
+    assert {name.partition(" ")[0] for name in all_bend} == {"x", "z", "noise"}
 
 
 def test_an_interval_of_curves_holds_profile_and_curvature():
@@ -171,7 +180,7 @@ def test_methods_take_curves(method):
     frame = bent_table(800)
     roles = ROLES if method != "naive" else Roles(label="s")
     model = fitted(frame, "spline", method, roles)
-    assert model.classifier_.n_features_in_ == 12
+    assert model.classifier_.n_features_in_ == (12 if method == "naive" else 9)
     assert model.predict(frame)["positive"].between(0, 1).all()
 
 

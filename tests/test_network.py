@@ -93,7 +93,7 @@ def test_fitting_a_network_leaves_no_trace_in_the_random_state_of_torch(torch):
 def test_a_table_takes_a_network_as_its_learner(torch):
     frame = bent_table(600)
     model = fitted(frame, "network", parameters={"max_rounds": 3, "start": "constant"})
-    assert model.classifier_.network_features == ["x", "z", "noise"]
+    assert model.classifier_.network_features == ["x", "noise"]
     assert model.predict(frame.drop(columns="y"))["positive"].between(0, 1).all()
     assert model.rank(frame.drop(columns="y"), top=3)["reasons"].str.contains(" = ").all()
 

@@ -105,10 +105,11 @@ class Learners:
         """These learners, with splines in the place of trees and networks."""
         return Learners(*(LINEAR if name == LINEAR else SPLINE for name in self._both))
 
-    def expanded(self, encoding: TableEncoding, parts: Parts) -> TableEncoding:
+    def expanded(self, encoding: TableEncoding, parts: Parts, roles: Roles) -> TableEncoding:
         """An encoding with what the learners need beyond plain features."""
         if self._both != (LINEAR, LINEAR):
-            encoding = encoding.with_curves(parts)
+            straight = self._labelling(encoding, roles) if self.propensity == LINEAR else ()
+            encoding = encoding.with_curves(parts, straight)
         return encoding.with_codes() if BOOSTING in self._both else encoding
 
     def features(self, encoding: TableEncoding) -> dict[str, TableEncoding]:
@@ -131,6 +132,17 @@ class Learners:
             found["network_features"] = self._features_of(encoding, roles, codes=False)
         return found
 
+    def _labelling(self, encoding: TableEncoding, roles: Roles) -> tuple[str, ...]:
+        """Columns named for labelling, along which the class is no more than a straight line.
+
+        Labels show the product of class and labelling. A bend of the class along a column of both
+        would make up for whatever labelling is not: where hardly anything is labelled, any class
+        fits. If all columns are named, nothing tells them apart, and all may bend.
+        """
+        named = tuple(roles.propensity_features or ())
+        every = {column.name for column in encoding.used}
+        return () if every <= set(named) else named
+
     def _which(self, learner: str) -> str:
         """Which of the models a learner is."""
         which = [name for name in ("outcome", "propensity") if vars(self)[name] == learner]
@@ -138,8 +150,12 @@ class Learners:
 
     def _features_of(self, encoding: TableEncoding, roles: Roles, codes: bool) -> list[str]:
         """Numbers as they are, and of categories levels (which need no indicators) or these."""
-        allowed = roles.outcome_features
-        columns = [c for c in encoding.columns if allowed is None or c.name in allowed]
+        allowed, left_out = roles.outcome_features, self._labelling(encoding, roles)
+        columns = [
+            column
+            for column in encoding.columns
+            if (allowed is None or column.name in allowed) and column.name not in left_out
+        ]
         plain = {column.name: column.names for column in encoding.plain.columns}
         return [
             name

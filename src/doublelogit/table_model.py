@@ -161,9 +161,9 @@ def _announced(found: list[Finding]) -> tuple[Finding, ...]:
 def _fit_scan(
     scan: ParquetScan, method: Method, parameters: Mapping[str, Any], learners: Learners
 ) -> FittedTable:
-    encoding = learners.expanded(scan.learned_encoding(scaled=True), scan.parts)
     assert scan.roles is not None
     roles = replace(scan.roles, positive=scan.coding.positive)
+    encoding = learners.expanded(scan.learned_encoding(scaled=True), scan.parts, roles)
     if encoding.curves:
         some = Table.from_frame(scan.take(spread_rows(scan.n_rows), scan.files.schema.names), roles)
         encoding = _resized(some, encoding, learners)
@@ -195,7 +195,7 @@ def spread_rows(n: int) -> Any:
 
 def encode_columns(table: Table, learners: Learners = LINES) -> TableEncoding:
     """Learn how the columns of a table become the features that learners need."""
-    return learners.expanded(table.encoding, frame_parts(table.features))
+    return learners.expanded(table.encoding, frame_parts(table.features), table.roles)
 
 
 def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> Any:

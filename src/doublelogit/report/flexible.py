@@ -6,7 +6,7 @@ that a fit has not seen tell which of two models of them is better; they do not 
 prevalence is right.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,8 @@ def curves_of(model: FittedTable, first: FirstRows, rows: Any) -> Curves | None:
     table = first.table
     if model.learners.outcome != LINEAR or not METHODS[model.method].has_propensity:
         return None
-    encoding = CURVED.expanded(model.encoding.plain, frame_parts(table.features))
+    every = replace(model.roles, propensity_features=None)  # a doubt allows for any bend
+    encoding = CURVED.expanded(model.encoding.plain, frame_parts(table.features), every)
     if not encoding.curves:
         return None
     X = table.encoded(encoding)

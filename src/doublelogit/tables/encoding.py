@@ -62,9 +62,13 @@ class TableEncoding:
         columns = (plain(c) if isinstance(c, Coded) else c for c in self.columns)
         return replace(self, columns=tuple(columns))
 
-    def with_curves(self, parts: Parts) -> "TableEncoding":
-        """The encoding with smooth terms, learned from the columns that ``parts`` gives."""
-        return replace(self, columns=tuple(smooth(column, parts) for column in self.columns))
+    def with_curves(self, parts: Parts, straight: Sequence[str] = ()) -> "TableEncoding":
+        """The encoding with smooth terms, learned from the columns that ``parts`` gives.
+
+        Columns that are to stay ``straight`` get none.
+        """
+        columns = (c if c.name in straight else smooth(c, parts) for c in self.columns)
+        return replace(self, columns=tuple(columns))
 
     def resized(self, size: float) -> "TableEncoding":
         """The encoding with smooth terms of another size; see :meth:`Curves.resized`."""
