@@ -2,8 +2,8 @@
 
 The claim is an interval about the mean opinion of the page's model, of the cautious methods and of
 the class that bends. Its width is the spread of their opinions and the chance of so few rows: an
-80% interval, which held for 80% of the lists of 50 real tables that were used to choose it
-(`make doubt`).
+80% interval, which held for 80% of the lists of 50 real tables that were used to choose it, and
+for 80% of 50 others (`make doubt`).
 """
 
 from collections.abc import Sequence
