@@ -1,6 +1,9 @@
 """AVERAGED beside the paper's six methods, and the bias battery, from stored results."""
 
+from typing import Any
+
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from verdicts import ACCURACY, ERROR, PRINTED, PU
@@ -112,6 +115,12 @@ def won(lines: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
+def _ends(line: Any) -> str:
+    """The interval of a difference, which one repetition does not give."""
+    known = np.isfinite(line.low)
+    return f"{line.low:+.3f} to {line.high:+.3f}" if known else "one repetition"
+
+
 def shown(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """A data set per line, scenarios side by side."""
     known = cells[cells["method"] == "KNOWN_C"].groupby(["metric", "dataset"])["score"].mean()
@@ -121,7 +130,7 @@ def shown(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
             "scenario": lines["scenario"],
             "text": [
                 f"{line.averaged:.3f}, best {line.best_mean:.3f} ({line.best}), "
-                f"{line.mean:+.3f} ({line.low:+.3f} to {line.high:+.3f})"
+                f"{line.mean:+.3f} ({_ends(line)})"
                 for line in lines.itertuples()
             ],
         }
