@@ -255,7 +255,7 @@ def test_named_features_are_those_of_the_table():
 
 def test_predictions_carry_ids_and_are_probabilities():
     census = load_census(n_rows=1500)
-    model = TableClassifier(Roles("on_record", id="person")).fit(census.frame)
+    model = TableClassifier(Roles("on_record", id="person"), "joint").fit(census.frame)
     new = census.frame.drop(columns=["on_record"]).head(20)
     found = model.predict(new)
     assert found["person"].tolist() == new["person"].tolist()
@@ -357,9 +357,8 @@ def test_roles_that_do_not_fit_get_a_sentence(roles, message):
 
 def test_what_speaks_for_a_row_adds_up_to_its_logit():
     census = load_census(n_rows=1500)
-    model = TableClassifier(Roles("on_record", id="person", propensity_features=())).fit(
-        census.frame
-    )
+    roles = Roles("on_record", id="person", propensity_features=())
+    model = TableClassifier(roles, "joint").fit(census.frame)
     X, _ = model.encoding_.encode(census.frame)
     moved = contributions(model.fitted_, X, X.to_numpy().mean(axis=0))
     logit = model.classifier_.decision_function(X)

@@ -77,7 +77,7 @@ class Report:
     >>> from doublelogit.datasets import load_census
     >>> census = load_census(n_rows=600)
     >>> roles = Roles("on_record", id="person", features=["age", "hours_per_week"])
-    >>> model = TableClassifier(roles, parameters={"n_starts": 1}).fit(census.frame)
+    >>> model = TableClassifier(roles, "joint", parameters={"n_starts": 1}).fit(census.frame)
     >>> report = Report(model, census.frame, n_resamples=19)
     >>> sorted(report.to_dict())[:3]
     ['assumptions', 'audit', 'calibration']
