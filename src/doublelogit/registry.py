@@ -155,7 +155,7 @@ DEFAULT_METHOD = "averaged"
 # What tests, curves and checks of the default are made by: the quickest that has a likelihood.
 CHECKING_METHOD = "joint"
 # Methods whose opinion of a list counts in what a page claims: the best calibrated one, and one
-# that errs towards fewer positives where the default errs towards more.
+# that errs towards fewer positives where maximum likelihood errs towards more.
 CAUTIOUS = ("averaged", "lbe")
 
 # What models the class in a table, simplest first; labelling is logistic unless asked otherwise.

@@ -17,7 +17,7 @@ def compare(
 ) -> None:
     """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree.
 
-    With --learner the default method is shown with it too; auto shows every learner.
+    With --learner maximum likelihood is shown with it too; auto shows every learner.
     """
     from doublelogit.cli.terminal import print_json, print_table, progress, say
     from doublelogit.learners import Learners

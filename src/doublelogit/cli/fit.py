@@ -34,7 +34,7 @@ def fit(
         audit = [] if answer is None else conclusions(answer)
         step("writing", 0.0)
         model.save(path)
-    labelled = int(rows.s.sum())
+    labelled, method = int(rows.s.sum()), model.fitted_.method  # trees take the default's place
     if common.json:
         print_json(
             {

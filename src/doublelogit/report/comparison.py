@@ -85,8 +85,8 @@ def compare_methods(
     """Fit every method, score it on held-out labels, and see whether they agree.
 
     ``known`` are parameters about what is known from elsewhere, for the methods that take them.
-    ``learners`` other than lines, or all of them by "auto", get lines of their own, fitted by the
-    default method: what they gain shows beside what another method gains.
+    ``learners`` other than lines, or all of them by "auto", get lines of their own, fitted by
+    maximum likelihood: what they gain shows beside what another method gains.
     """
     encoding = encode_columns(table)
     X = table.encoded(encoding)
