@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid laplace credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
+.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid nuts credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,8 +74,8 @@ prior: $(VENV)/.dev  ## The prior of AVERAGED from the learn half of the corpus;
 grid: $(VENV)/.dev  ## Whether AVERAGED's intervals cover where its model is right, 84 designs; benchmarks/results
 	$(BIN)/python benchmarks/grid.py 200 40
 
-laplace: $(VENV)/.dev  ## Laplace's evidence against importance sampling, in small samples; benchmarks/results
-	$(BIN)/python benchmarks/laplace.py 8
+nuts: $(VENV)/.dev build/nuts/.done  ## AVERAGED's posterior against NUTS (numpyro), where coefficients are many; benchmarks/results
+	$(BIN)/python benchmarks/nuts.py build/nuts/bin/python
 
 credible: $(VENV)/.dev  ## Whether AVERAGED's intervals cover, 400 runs per design; benchmarks/results
 	$(BIN)/python benchmarks/credible.py
@@ -158,6 +158,11 @@ clean:  ## Remove everything that make has made
 build/peers/.done:
 	$(PYTHON) -m venv build/peers
 	for peer in pulearn pu-toolbox 'pysarpu statsmodels'; do PIP_CONSTRAINT= build/peers/bin/pip install -q $$peer || true; done
+	touch $@
+
+build/nuts/.done:
+	$(PYTHON) -m venv build/nuts
+	PIP_CONSTRAINT= build/nuts/bin/pip install -q numpyro jax
 	touch $@
 
 build/lowest/.done: constraints-lowest.txt pyproject.toml

@@ -7,8 +7,14 @@ from unittest.mock import patch
 
 from doublelogit import objective
 from doublelogit.engines.memory import MemoryRows
+from doublelogit.methods.expected import ExpectedLikelihood
 
-LOSSES = (objective.LogisticObjective, objective.DoubleLogisticObjective)
+# what has Hessians, and the verb that computes them
+LOSSES = {
+    objective.LogisticObjective: "value_grad_hess",
+    objective.DoubleLogisticObjective: "value_grad_hess",
+    ExpectedLikelihood: "expand",
+}
 
 
 @contextmanager
@@ -29,9 +35,9 @@ def counted() -> Iterator[Counter[str]]:
         return counting
 
     def curving(hessian):
-        def counting(loss, theta):
+        def counting(loss, *arguments):
             found["hessians"] += len(loss.rows.s) / max(most[0], len(loss.rows.s))
-            return hessian(loss, theta)
+            return hessian(loss, *arguments)
 
         return counting
 
@@ -39,7 +45,7 @@ def counted() -> Iterator[Counter[str]]:
         MemoryRows, sum_rows=passing(MemoryRows.sum_rows), map_rows=passing(MemoryRows.map_rows)
     ):
         patches = [
-            patch.object(loss, "value_grad_hess", curving(loss.value_grad_hess)) for loss in LOSSES
+            patch.object(loss, verb, curving(getattr(loss, verb))) for loss, verb in LOSSES.items()
         ]
         for one in patches:
             one.start()

@@ -71,13 +71,14 @@ def test_intervals_hold_the_means_and_widen_with_the_level(sample):
         model.predict_interval(sample.X, 95)
 
 
-def test_the_probability_of_a_label_is_the_mean_of_the_product(sample):
+def test_the_probability_of_a_label_has_the_propensity_of_positives(sample):
     model = AveragedClassifier().fit(sample.X, sample.s)
     mixture = model.model_
     a, b = (side.predictor(sample.X) for side in (mixture.outcome_model, mixture.propensity_model))
-    wanted = sum(w * expit(u) * expit(v) for w, u, v in zip(mixture.weight, a.T, b.T, strict=True))
-    got = model.predict_label_proba(sample.X)
-    np.testing.assert_allclose(got, wanted)
+    both = sum(w * expit(u) * expit(v) for w, u, v in zip(mixture.weight, a.T, b.T, strict=True))
+    got, y = model.predict_label_proba(sample.X), model.predict_positive(sample.X)
+    np.testing.assert_allclose(got, y * both / (expit(a) @ mixture.weight))
+    assert np.abs(got - both).max() < 0.1  # of which the mean is the share of labels
     product = model.predict_positive(sample.X) * model.predict_propensity(sample.X)
     assert np.abs(got - product).max() > 1e-3
     likelihood = [np.log(np.where(sample.s == 1, p, 1 - p)).mean() for p in (got, product)]
@@ -107,7 +108,7 @@ def test_a_class_that_hardly_separates_is_not_taken_for_one_that_is_everywhere(s
     X, y, s = weak(4000, 10, seed=seed)
     low, high = AveragedClassifier().fit(X, s).prevalence_interval()
     assert low < y.mean() < high
-    assert high < 0.75
+    assert high < 0.8
 
 
 def test_features_of_noise_do_not_make_it_surer():
@@ -217,7 +218,7 @@ def test_where_labelling_is_the_stronger_model_features_or_an_audit_settle_it():
     other = swapped.swapped()
     assert np.abs(other.predict_positive(X) - y_x).mean() < 0.15
     np.testing.assert_allclose(other.predict_positive(X), swapped.predict_propensity(X))
-    assert other.prevalence_ == pytest.approx(other.predict_positive(X).mean())
+    assert other.prevalence_ == pytest.approx(other.predict_positive(X).mean(), abs=0.01)
     with pytest.raises(ValueError, match="told apart by the audited rows"):
         by_audit.swapped()
 

@@ -18,29 +18,29 @@ from doublelogit.engines.memory import memory_rows
 from doublelogit.fitted.mixture import quantile
 from doublelogit.labelling import draw
 from doublelogit.methods import Problem, prior
-from doublelogit.methods.posterior import INTERCEPT, Prior, SlicedPosterior, standardising
+from doublelogit.methods.posterior import INTERCEPT, Prior, standardising
 from tools.learn_prior import learn, learn_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
 
 
-def sliced(sample, rho):
-    """The posterior of a sample with slopes of scales 1 and rho, and its prior."""
+def under(sample, mechanism, kappa=1.0):
+    """The posterior of a sample under a mechanism, and a prior with slopes of scale kappa."""
     problem = Problem(memory_rows(sample.X, sample.s))
+    if mechanism == prior.RANDOM:
+        problem = replace(problem, propensity=Terms(sample.X.shape[1], np.array([], dtype=int)))
+    found = prior.posterior_under(problem, mechanism)
     p = sample.X.shape[1]
-    if rho == 0:
-        problem = replace(problem, propensity=Terms(p, np.array([], dtype=int)))
-    scales = [1.0] * p + [INTERCEPT] + [rho] * (problem.propensity.size - 1)
-    asked = Prior(np.array(scales) ** -2.0, 1.0, rho)
-    matrix = standardising(problem)
-    return SlicedPosterior(problem, problem.likelihood, matrix, matrix, (asked,)), asked
+    slopes = np.full(found.size, p / kappa**2)
+    slopes[p] = INTERCEPT**-2
+    return found, Prior(slopes, kappa, 0.0)
 
 
-def following(sample, k):
-    """The posterior of a sample under labelling that follows the class."""
-    mechanism = replace(prior.FOLLOWING[0], follows=k)
-    found = prior.posterior_under(Problem(memory_rows(sample.X, sample.s)), mechanism)
-    return found, found.priors[1]
+def law(found, seed=0):
+    """A centre and a spread of no particular kind."""
+    rng = np.random.default_rng(seed)
+    root = np.tril(rng.normal(size=(found.size, found.size))) * 0.1
+    return rng.normal(size=found.size) / 2, root + 0.3 * np.eye(found.size)
 
 
 @pytest.mark.parametrize("seed", [3, 4, 5])  # posteriors that end near the edge of a first cell
@@ -57,57 +57,82 @@ def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
     assert found.prevalence_interval() == pytest.approx(ends, abs=0.03 * width)
 
 
-POSTERIORS = [(sliced, 0.0), (sliced, 0.7), (following, 1.0), (following, -0.5)]
+MECHANISMS = [prior.RANDOM, prior.FOLLOWING[0], prior.FREE[0]]
 
 
-@pytest.mark.parametrize(("posterior", "scale"), POSTERIORS)
-def test_derivatives_of_the_posterior(sample, posterior, scale):
-    found, asked = posterior(sample, scale)
-    cut = found.at(0.3, asked)
-    u = np.random.default_rng(0).normal(size=found.size) / 2
-    first, second = cut.value_grad(u), cut.value_grad_hess(u)
-    np.testing.assert_allclose(
-        first.grad, approx_fprime(u, lambda u: cut.value_grad(u).value, 1e-7), atol=1e-6
-    )
-    np.testing.assert_allclose(second.hess, approx_fprime(u, cut.gradient, 1e-7), atol=1e-6)
-    np.testing.assert_allclose(second.grad, first.grad)
-    further = found.at(0.3 + 1e-6, asked)
-    mixed = (further.gradient(u) - cut.gradient(u)) / 1e-6
-    np.testing.assert_allclose(second.mixed, mixed, atol=1e-5)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_derivatives_of_the_expected_posterior_are_those_of_its_value(sample, mechanism):
+    found, asked = under(sample, mechanism)
+    vars(found)["spread"] = True
+    cut, (u, root) = found.at(0.3, asked), law(found)
+
+    def value(u, covariance=None):
+        spread = root if covariance is None else np.linalg.cholesky(covariance)
+        return cut.expand(u, spread).expansion.value
+
+    here = cut.expand(u, root).expansion
+    np.testing.assert_allclose(here.grad, approx_fprime(u, value, 1e-7), atol=1e-6)
+    further = found.at(0.3 + 1e-6, asked).expand(u, root).expansion
+    np.testing.assert_allclose(here.mixed, (further.grad - here.grad) / 1e-6, atol=0.02)
+    rng = np.random.default_rng(1)
+    V, change = root @ root.T, rng.normal(size=(found.size, found.size))
+    change = change + change.T
+    slope = (value(u, V + 1e-6 * change) - value(u, V - 1e-6 * change)) / 2e-6
+    assert slope == pytest.approx(0.5 * np.sum(here.hess * change), rel=1e-4)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_where_nothing_varies_expectations_are_values_and_hessians(sample, mechanism):
+    found, asked = under(sample, mechanism)
+    vars(found)["spread"] = True
+    u, _ = law(found)
+    narrow = found.at(0.3, asked).expand(u, 1e-3 * np.eye(found.size)).expansion
+    vars(found)["spread"] = False
+    plain = found.at(0.3, asked).expand(u, 1e-9 * np.eye(found.size)).expansion
+    assert narrow.value == pytest.approx(plain.value, abs=1e-5)
+    np.testing.assert_allclose(narrow.grad, plain.grad, atol=1e-5)
+    np.testing.assert_allclose(narrow.hess, plain.hess, atol=1e-4)
+    np.testing.assert_allclose(narrow.mixed, plain.mixed, atol=1e-4)
+    np.testing.assert_allclose(narrow.shares, plain.shares, atol=1e-4)
 
 
 def test_labelling_that_follows_the_class_has_the_likelihood_of_both_models(sample):
-    found, asked = following(sample, -0.5)
-    u = np.random.default_rng(1).normal(size=found.size)
+    found, asked = under(sample, prior.FOLLOWING[0])
+    u, _ = law(found)
     theta = found.at(0.3, asked).theta(u)
     beta, gamma = np.split(theta, 2)
-    np.testing.assert_allclose(gamma[:-1], -0.5 * beta[:-1])
-    tied = np.append(beta, gamma[-1])
-    one, both = (
-        found.likelihood.value_grad_hess(tied),
-        found.problem.likelihood.value_grad_hess(theta),
-    )
-    assert one.value == pytest.approx(both.value)
-    p = len(beta) - 1
-    embedding = np.vstack([np.eye(p + 2)[: p + 1], -0.5 * np.eye(p + 2)[:p], np.eye(p + 2)[-1:]])
-    np.testing.assert_allclose(one.grad, embedding.T @ both.grad)
-    np.testing.assert_allclose(one.hess, embedding.T @ both.hess @ embedding)
+    np.testing.assert_allclose(gamma, beta + np.append(np.zeros(len(beta) - 1), 0.3))
+    tied = found.likelihood.expand(np.append(beta, 0.3), None)
+    both = found.problem.likelihood.value_grad_hess(theta)
+    assert tied.value == pytest.approx(both.value)
+    embedding = np.vstack([np.eye(len(beta))] * 2)
+    np.testing.assert_allclose(tied.grad[:-1], embedding.T @ both.grad)
+    np.testing.assert_allclose(tied.hess[:-1, :-1], embedding.T @ both.hess @ embedding)
 
 
-def test_an_expansion_tells_where_modes_of_other_slices_and_priors_are(sample):
-    found, asked = sliced(sample, 0.0)
-    mode = found.at(0.3, asked).climb(np.zeros(found.size))
+def test_an_expansion_tells_where_laws_of_other_slices_and_priors_are(sample):
+    found, asked = under(sample, prior.RANDOM)
+    here = found.at(0.3, asked).climb(np.zeros(found.size))
     errors = []
     for step in (0.4, 0.2):
-        there = found.at(0.3 + step, asked).climb(mode.u)
-        errors.append(np.linalg.norm(mode.tangent(0.3 + step) - there.u))
-        assert errors[-1] < 0.25 * np.linalg.norm(there.u - mode.u)
-    assert errors[1] < 0.4 * errors[0]  # second order
+        there = found.at(0.3 + step, asked).settle(here.u, here.root)
+        errors.append(np.linalg.norm(here.tangent(0.3 + step) - there.u))
+        assert errors[-1] < 0.3 * np.linalg.norm(there.u - here.u)
+    assert errors[1] < 0.5 * errors[0]  # second order
     other = replace(asked, precision=1.2 * asked.precision)
-    guess, climbed = mode.under(other), found.at(0.3, other).climb(mode.u)
-    assert guess.reached
-    np.testing.assert_allclose(guess.u, climbed.u, atol=0.01)
-    assert guess.log_evidence == pytest.approx(climbed.log_evidence, abs=0.1)
+    guess, settled = here.under(other), found.at(0.3, other).settle(here.u, here.root)
+    assert guess.error < guess.slice.enough
+    np.testing.assert_allclose(guess.u, settled.u, atol=0.02)
+    assert guess.log_evidence == pytest.approx(settled.log_evidence, abs=0.1)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS[:2])
+def test_a_law_is_found_from_a_bad_start(sample, mechanism):
+    found, asked = under(sample, mechanism, kappa=2.0)
+    cut = found.at(-0.5, asked)
+    good = cut.climb(np.zeros(found.size))
+    bad = cut.settle(np.full(found.size, 2.0), 0.5 * np.eye(found.size))
+    assert bad.log_evidence == pytest.approx(good.log_evidence, abs=0.3)
 
 
 def test_many_coordinates_are_changed_by_a_lean_matrix(double_logistic_sample):
@@ -132,21 +157,35 @@ def test_the_coordinates_are_those_of_standardised_features(sample):
     np.testing.assert_allclose(X @ gamma[:-1] + gamma[-1], Z @ u[5:9] + u[9])
 
 
-def test_laplaces_evidence_is_close_to_the_integral(double_logistic_sample):
+def test_the_evidence_is_close_to_the_integral(double_logistic_sample):
     sample = double_logistic_sample(n=300, beta=(1.0, 0.3), gamma=(0.0, 0.0))
-    found, asked = sliced(sample, 0.0)
-    posterior = found.at(0.0, asked)
+    found, asked = under(sample, prior.RANDOM)
+    cut = found.at(0.0, asked)
+    nothing = 1e-9 * np.eye(2)
     slopes, intercepts = np.linspace(-1, 4, 81), np.linspace(-2, 3, 81)
     height = np.array(
         [
-            [-posterior.n * posterior.value_grad(np.array([a, b])).value for b in intercepts]
+            [-cut.n * cut.expand(np.array([a, b]), nothing).expansion.value for b in intercepts]
             for a in slopes
         ]
     )
     cell = (slopes[1] - slopes[0]) * (intercepts[1] - intercepts[0])
     # the densities of both priors: their scales and powers of 2 pi
     exact = logsumexp(height) + np.log(cell) - np.log(2 * np.pi) - np.log(INTERCEPT)
-    assert posterior.climb(np.zeros(2)).log_evidence == pytest.approx(exact, abs=0.15)
+    law = cut.climb(np.zeros(2))
+    assert exact - 0.2 < law.log_evidence < exact + cut.enough  # a bound, but for the last step
+
+
+def test_slopes_are_not_shrunk_where_coefficients_are_many():
+    """About the mode of the posterior alone they are, and prevalences with them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 40))
+    y = rng.random(600) < expit(X[:, :20] @ np.full(20, 3 / np.sqrt(20)) - 1)
+    s = (y & (rng.random(600) < 0.4)).astype(float)
+    model = AveragedClassifier(propensity_features=[]).fit(X, s)
+    assert model.prevalence_ == pytest.approx(y.mean(), abs=0.08)
+    low, high = model.prevalence_interval()
+    assert low < y.mean() < high
 
 
 def test_quantiles_of_a_mixture_are_those_of_its_draws():
@@ -187,7 +226,14 @@ class TestPrior:
             {round(one.rho / one.kappa, 6) for one in posterior.priors}
             for posterior in prior.posteriors(problem)
         ]
-        assert found == [{0.0}, {0.6}, {1.0}, {0.5}]
+        assert found == [{0.0}, {1.0}, {0.6}]
+
+    def test_labelling_has_no_slopes_of_its_own_where_labels_are_fewer(self, sample):
+        few = np.where(np.cumsum(sample.s) <= 15, sample.s, 0.0)
+        problem = Problem(memory_rows(sample.X, few))
+        assert prior.mechanisms(problem) == (prior.RANDOM, *prior.FOLLOWING)
+        named = replace(problem, propensity=Terms(4, np.array([0])))
+        assert prior.mechanisms(named) == (prior.RANDOM, *prior.STRONG)
 
     def test_the_jacobian_is_that_of_prevalence_and_label_frequency(self, sample):
         Z = (sample.X - sample.X.mean(axis=0)) / sample.X.std(axis=0)

@@ -12,7 +12,7 @@ from scipy import sparse
 from doublelogit._types import Floats, Ints, Matrix
 
 SMALL = 20_000  # entries of which a product costs less than the choice of the best kernel
-CACHE_BYTES = 2**20  # scaled rows at once: written and read again while still in the cache
+CACHE_BYTES = 2**18  # scaled rows at once: written and read again while still in the cache
 
 
 def predictor(X: Matrix, coef: Floats) -> Floats:
@@ -39,14 +39,26 @@ def cross(X: Matrix, h: Floats, Z: Matrix) -> Floats:
         return sandwich(X, h)
     if not h.any():
         return np.zeros((X.shape[1] + 1, Z.shape[1] + 1))
-    core = X.T @ (Z.multiply(h[:, None]).tocsr() if sparse.issparse(Z) else h[:, None] * Z)
-    return _bordered(_dense(core), X.T @ h, Z.T @ h, h.sum())
+    if sparse.issparse(Z):
+        core = _dense(X.T @ Z.multiply(h[:, None]).tocsr())
+    else:
+        core = sum(X[part].T @ (h[part, None] * Z[part]) for part in _slices(Z))
+    return _bordered(core, X.T @ h, Z.T @ h, h.sum())
+
+
+def quadratic(X: Matrix, V: Floats, Z: Matrix) -> Floats:
+    """``[x, 1]' V [z, 1]`` of each row."""
+    core = X @ V[:-1, :-1]
+    product = Z.multiply(core) if sparse.issparse(Z) else Z * core
+    total = np.asarray(product.sum(axis=1)).ravel()
+    return np.asarray(total + X @ V[:-1, -1] + Z @ V[-1, :-1] + V[-1, -1])
 
 
 def squares(X: Matrix, h: Floats) -> Floats:
     """Diagonal of :func:`sandwich`, without the matrix."""
-    squared = X.multiply(X) if sparse.issparse(X) else X * X
-    return np.append(squared.T @ h, h.sum())
+    if sparse.issparse(X):
+        return np.append(X.multiply(X).T @ h, h.sum())
+    return np.append(sum((X[part] ** 2).T @ h[part] for part in _slices(X)), h.sum())
 
 
 def squares_about(X: Matrix, h: Floats, centre: Floats) -> Floats:
@@ -54,7 +66,7 @@ def squares_about(X: Matrix, h: Floats, centre: Floats) -> Floats:
     if sparse.issparse(X):
         sums = X.multiply(X).T @ h - 2 * centre * (X.T @ h) + centre**2 * h.sum()
         return np.maximum(sums, 0.0)
-    return np.asarray(((X - centre) ** 2).T @ h)
+    return np.asarray(sum(((X[part] - centre) ** 2).T @ h[part] for part in _slices(X)))
 
 
 def column_extremes(X: Matrix) -> tuple[Floats, Floats]:
@@ -70,16 +82,22 @@ def _core(X: Matrix, h: Floats) -> Floats:
     p = X.shape[1]
     if X.size <= SMALL:
         return np.asarray(X.T @ (X * h[:, None]))
-    step = max(CACHE_BYTES // (8 * max(p, 1)), 64)
-    scaled, total = np.empty((min(step, len(X)), p)), np.zeros((p, p))
+    slices, total = _slices(X), np.zeros((p, p))
+    scaled = np.empty(X[slices[0]].shape)
     definite = bool((h >= 0).all())
     root = np.sqrt(h) if definite else h
-    for i in range(0, len(X), step):
-        x = X[i : i + step]
-        z = np.multiply(x, root[i : i + step, None], out=scaled[: len(x)])
+    for part in slices:
+        x = X[part]
+        z = np.multiply(x, root[part, None], out=scaled[: len(x)])
         # numpy sends z'z to BLAS syrk, half the work of gemm
         total += z.T @ z if definite else x.T @ z
     return total
+
+
+def _slices(X: Floats) -> list[slice]:
+    """Rows whose products are made at once, so that no copy of a whole block is."""
+    step = max(CACHE_BYTES // (8 * max(X.shape[1], 1)), 64)
+    return [slice(i, i + step) for i in range(0, max(len(X), 1), step)]
 
 
 def _bordered(core: Floats, right: Floats, below: Floats, corner: float) -> Floats:

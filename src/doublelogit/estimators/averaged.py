@@ -156,7 +156,7 @@ class AveragedClassifier(AbstractPUClassifier):
         """
         check_is_fitted(self)
         model = self.model_
-        sides = (model.outcome_model, model.propensity_model)
+        sides = (model.outcome_model.straight, model.propensity_model.straight)
         return np.array([model.credible(side.coef.T, side.errors.T, level) for side in sides])
 
     def prevalence_interval(self, level: float = 0.9) -> tuple[float, float]:
@@ -219,14 +219,17 @@ class AveragedClassifier(AbstractPUClassifier):
         return replace(super()._problem(rows), beliefs=known)
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
+        self._check_size(problem)
+        return averaged(problem)
+
+    def _check_size(self, problem: Problem) -> None:
         size = problem.outcome.size + problem.propensity.size
         if size > 2 * DENSE_LIMIT:
             raise ValueError(
-                "AveragedClassifier holds matrices of all pairs of features, so it takes at most "
-                f"{DENSE_LIMIT} of them; got {size // 2}. Choose JointClassifier, or name fewer "
-                "outcome_features and propensity_features."
+                f"{type(self).__name__} holds matrices of all pairs of features, so it takes at "
+                f"most {DENSE_LIMIT} of them; got {size // 2}. Choose JointClassifier, or name "
+                "fewer outcome_features and propensity_features."
             )
-        return averaged(problem)
 
     @property
     def prevalence_(self) -> float:

@@ -26,6 +26,7 @@ FITTED = re.compile(r"[a-z][a-z0-9_]*_", flags=re.IGNORECASE)
 RECORDS = {
     cls.__name__: cls
     for cls in (
+        fitted.BentPosteriorSide,
         fitted.BentSide,
         fitted.CertainLabel,
         fitted.Forest,

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from doublelogit._types import Floats
 from doublelogit.export.graph import Value
 from doublelogit.export.trees import added_trees
 from doublelogit.fitted import (
+    BentPosteriorSide,
     BentSide,
     CertainLabel,
     HalfwayLabel,
@@ -20,6 +22,7 @@ from doublelogit.fitted import (
     LinearSide,
     Network,
     PosteriorMixture,
+    PosteriorSide,
     ScaledLabel,
     SoftmaxPair,
 )
@@ -140,12 +143,32 @@ def _(model: SoftmaxPair, X: Value) -> Answers:
 
 @answers.register
 def _(model: PosteriorMixture, X: Value) -> Answers:
-    a, b = (X.linear(side.coef) for side in (model.outcome_model, model.propensity_model))
-    y, e, weight = sigmoid(a), sigmoid(b), model.weight[:, None]
+    a, b = (_predictors(side, X) for side in (model.outcome_model, model.propensity_model))
+    weight, tiny = model.weight[:, None], np.finfo(float).tiny
+    positive, propensity = (
+        _together(side, logits, weight)
+        for side, logits in ((model.outcome_model, a), (model.propensity_model, b))
+    )
+    y = sigmoid(a)
+    unlabelled = ((y * sigmoid(-b)) @ weight) / (y @ weight).node("Max", tiny)
+    unlabelled = unlabelled.node("Min", 1.0)
+    hidden = positive * unlabelled
+    label = positive * (1.0 - unlabelled)
+    return Answers(
+        positive, propensity, label, hidden / (1.0 - positive + hidden).node("Max", tiny)
+    )
 
-    def mean(p: Value) -> Value:
-        return (p @ weight).node("Min", 1.0)
 
-    hidden = (y * sigmoid(-b)) @ weight
-    unlabelled = (hidden + sigmoid(-a) @ weight).node("Max", np.finfo(float).tiny)
-    return Answers(mean(y), mean(e), mean(y * e), hidden / unlabelled)
+def _predictors(side: PosteriorSide, X: Value) -> Value:
+    """Predictor of each row in each component."""
+    lines = X.linear(side.straight.coef)
+    if not isinstance(side, BentPosteriorSide):
+        return lines
+    return lines + added_trees(side.additions, X, side.coef.shape[1] - 2) * side.coef[:, -2]
+
+
+def _together(side: PosteriorSide, logits: Value, weight: Floats) -> Value:
+    """The probability that all components together mean."""
+    if side.level is None:
+        return (sigmoid(logits) @ weight).node("Min", 1.0)
+    return sigmoid(logits @ weight + side.level)

@@ -1,6 +1,6 @@
 """What was fitted: one protocol, four kinds of model."""
 
-from doublelogit.fitted.bent import BentSide
+from doublelogit.fitted.bent import BentPosteriorSide, BentSide
 from doublelogit.fitted.forest import Forest
 from doublelogit.fitted.label import ImpliedPropensity, ScaledLabel
 from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
@@ -11,6 +11,7 @@ from doublelogit.fitted.protocol import Coefficients, FittedModel, Side
 from doublelogit.fitted.softmax import SoftmaxPair
 
 __all__ = [
+    "BentPosteriorSide",
     "BentSide",
     "CertainLabel",
     "Coefficients",

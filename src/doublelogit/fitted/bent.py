@@ -1,4 +1,4 @@
-"""A logistic model bent by what was added to its predictor: trees, or a network."""
+"""Models bent by what was added to their predictors: trees, or a network."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -8,6 +8,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.design import predictor
 from doublelogit.fitted.linear import uncentred_coef
+from doublelogit.fitted.mixture import PosteriorSide
 
 
 class Addition(Protocol):
@@ -32,3 +33,38 @@ class BentSide:
 
     def uncentred(self, shift: Floats) -> "BentSide":
         return replace(self, line=uncentred_coef(self.line, shift))
+
+
+@dataclass(frozen=True)
+class BentPosteriorSide(PosteriorSide):
+    """A model of a posterior with one more feature: the mean of some additions.
+
+    Its slope comes before the intercept. Additions were made for x + origin.
+    """
+
+    additions: tuple[Addition, ...] = ()
+    origin: Floats | None = None
+
+    def features(self, X: Any) -> Floats:
+        """X, and what the additions say of it."""
+        X = np.asarray(X, dtype=np.float64)
+        there = X if self.origin is None else X + self.origin
+        added = np.mean([addition.predict(there) for addition in self.additions], axis=0)
+        return np.column_stack([X, added])
+
+    def mean_coef(self, weight: Floats) -> None:
+        """None: it is no line."""
+
+    @property
+    def straight(self) -> PosteriorSide:
+        """The model without its last feature."""
+        kept = np.delete(np.arange(self.coef.shape[1]), -2)
+        covariance = self.covariance[:, kept[:, None], kept]
+        about = (self.share, self.share_sd, self.level)
+        return PosteriorSide(self.coef[:, kept], covariance, *about)
+
+    def uncentred(self, shift: Floats) -> "BentPosteriorSide":
+        """The model of features x, given that of x - shift; what was added stays as it is."""
+        moved = super().uncentred(np.append(shift, 0.0))
+        origin = -shift if self.origin is None else self.origin - shift
+        return replace(self, coef=moved.coef, covariance=moved.covariance, origin=origin)

@@ -8,28 +8,37 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.design import quadratic
 from doublelogit.fitted.protocol import Coefficients
 
 BISECTIONS = 50  # leave 1e-14 of the range
 LIMIT = 1e-12  # probabilities of 0 and 1 have no logit
 
 
+def deviations(X: Matrix, covariance: Floats) -> Floats:
+    """Standard deviation of [x, 1]'coef for each row and each covariance of coef."""
+    variance = [quadratic(X, V, X) for V in covariance]
+    return np.sqrt(np.maximum(np.column_stack(variance), 0.0))
+
+
 @dataclass(frozen=True)
 class PosteriorSide:
     """One of the two models in every component: coefficients, intercept last, and their spread.
 
-    ``share`` is the mean of its probability over the rows of the sample (for the outcome: the
-    prevalence), ``share_sd`` its standard deviation, including that of drawing the rows.
+    ``share`` is the mean of its expected probability over the rows of the sample (for the outcome:
+    the prevalence), ``share_sd`` its standard deviation, including that of drawing the rows.
+    ``level`` is added to the mean logit, so that probabilities average to the mean share; where it
+    is None, as in models of earlier versions, probabilities are means over the components.
     """
 
     coef: Floats  # (components, terms)
     covariance: Floats  # (components, terms, terms)
     share: Floats
     share_sd: Floats
+    level: float | None = None
 
     @property
     def errors(self) -> Floats:
@@ -38,12 +47,35 @@ class PosteriorSide:
 
     def predictor(self, X: Matrix) -> Floats:
         """Linear predictor of each row at the mode of each component."""
-        return np.asarray(X @ self.coef[:, :-1].T) + self.coef[:, -1]
+        return np.asarray(self.features(X) @ self.coef[:, :-1].T) + self.coef[:, -1]
+
+    def proba(self, X: Matrix, weight: Floats) -> Floats:
+        """The probability that all components together mean: that of their mean logit.
+
+        A mean of probabilities would draw each of them towards one half, as no fit that knows the
+        classes does.
+        """
+        a = self.predictor(X)
+        if self.level is None:
+            return _mean(expit(a), weight)
+        return np.asarray(expit(a @ weight + self.level))
 
     def deviation(self, X: Matrix) -> Floats:
         """Standard deviation of the predictor within each component."""
-        variance = [_quadratic(X, V) for V in self.covariance]
-        return np.sqrt(np.maximum(np.column_stack(variance), 0.0))
+        return deviations(self.features(X), self.covariance)
+
+    def mean_coef(self, weight: Floats) -> Floats | None:
+        """Mean of the coefficients over the components; None if the model is no line."""
+        return np.asarray(weight @ self.coef)
+
+    def features(self, X: Matrix) -> Matrix:
+        """What the coefficients multiply."""
+        return X
+
+    @property
+    def straight(self) -> "PosteriorSide":
+        """The part of the model that has a coefficient for every column of X."""
+        return self
 
     def uncentred(self, shift: Floats) -> "PosteriorSide":
         """The coefficients of features x, given those of x - shift."""
@@ -83,40 +115,33 @@ class PosteriorMixture:
         return (self.weight + self.even) / 2
 
     def coefficients(self) -> Coefficients:
-        return Coefficients(
-            self.weight @ self.outcome_model.coef, self.weight @ self.propensity_model.coef
-        )
+        sides = (self.outcome_model, self.propensity_model)
+        return Coefficients(*(side.mean_coef(self.weight) for side in sides))
 
     def outcome_logit(self, X: Matrix) -> Floats:
         return np.asarray(logit(np.clip(self.outcome_proba(X), LIMIT, 1 - LIMIT)))
 
     def outcome_proba(self, X: Matrix) -> Floats:
-        """Mean over the components of y(x) at each mode.
-
-        What is uncertain within a component widens intervals but is not averaged: it would draw
-        every probability towards one half, as no fit that knows the classes does.
-        """
-        return self._mean(expit(self.outcome_model.predictor(X)))
-
-    def _mean(self, p: Floats) -> Floats:
-        """Mean over the components; their weights sum to one but for rounding."""
-        return np.asarray(np.minimum(p @ self.weight, 1.0))
+        return self.outcome_model.proba(X, self.weight)
 
     def propensity(self, X: Matrix) -> Floats:
-        """Mean over the components of e(x)."""
-        return self._mean(expit(self.propensity_model.predictor(X)))
+        return self.propensity_model.proba(X, self.weight)
 
     def label_proba(self, X: Matrix) -> Floats:
-        """Mean over the components of y(x) e(x), which is not the product of the means."""
-        a, b = self.outcome_model.predictor(X), self.propensity_model.predictor(X)
-        return self._mean(expit(a) * expit(b))
+        """y(x) times the propensity of positives, E[ye] / E[y], which is no product of means."""
+        return np.asarray(self.outcome_proba(X) * (1 - self._unlabelled(X)))
 
     def hidden_proba(self, X: Matrix) -> Floats:
-        """P(Y=1, S=0 | x) / P(S=0 | x), each a mean over the components."""
-        a, b = self.outcome_model.predictor(X), self.propensity_model.predictor(X)
-        hidden = (expit(a) * expit(-b)) @ self.weight
-        unlabelled = hidden + expit(-a) @ self.weight
-        return np.asarray(hidden / np.maximum(unlabelled, np.finfo(float).tiny))
+        """P(Y=1 | x, S=0) = (y - s) / (1 - s)."""
+        y, unlabelled = self.outcome_proba(X), self._unlabelled(X)
+        hidden = y * unlabelled
+        return np.asarray(hidden / np.maximum(1 - y + hidden, np.finfo(float).tiny))
+
+    def _unlabelled(self, X: Matrix) -> Floats:
+        """Probability that a positive row is not labelled, E[y(1-e)] / E[y]."""
+        y, b = expit(self.outcome_model.predictor(X)), self.propensity_model.predictor(X)
+        total = np.maximum(y @ self.weight, np.finfo(float).tiny)
+        return np.asarray(np.minimum((y * expit(-b)) @ self.weight / total, 1.0))
 
     def hidden_slope(self, X: Matrix) -> Floats:
         return -self.propensity(X)
@@ -161,6 +186,11 @@ class PosteriorMixture:
         return float(low), float(high)
 
 
+def _mean(p: Floats, weight: Floats) -> Floats:
+    """Mean over the components; their weights sum to one but for rounding."""
+    return np.asarray(np.minimum(p @ weight, 1.0))
+
+
 def quantile(weight: Floats, mean: Floats, sd: Floats, q: float) -> Floats:
     """Quantile of a mixture of normals, for each row of means and deviations, by bisection."""
     low, high = (mean - 9 * sd).min(axis=1), (mean + 9 * sd).max(axis=1)
@@ -171,10 +201,3 @@ def quantile(weight: Floats, mean: Floats, sd: Floats, q: float) -> Floats:
             below = ndtr((middle[:, None] - mean) / sd) @ weight < q
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray((low + high) / 2)
-
-
-def _quadratic(X: Matrix, V: Floats) -> Floats:
-    """[x, 1]' V [x, 1] of each row."""
-    core = X @ V[:-1, :-1]
-    product = X.multiply(core) if sparse.issparse(X) else X * core
-    return np.asarray(product.sum(axis=1)).ravel() + 2 * np.asarray(X @ V[:-1, -1]) + V[-1, -1]

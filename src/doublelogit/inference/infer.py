@@ -55,7 +55,8 @@ def infer(
     """
     kind = method_of(model).intervals
     check_is_fitted(model)
-    if kind is None or any(coef is None for coef in model.model_.coefficients()):
+    bent = any(coef is None for coef in model.model_.coefficients())
+    if kind is None or (kind == "likelihood" and bent):  # a posterior is one of the straight part
         raise _refusal(model)
     data = {"X": X, "y": y, "sample_weight": sample_weight, "audited_y": audited_y}
     return INFERENCES[str(kind)](model, data, cov_type=cov_type, groups=groups)

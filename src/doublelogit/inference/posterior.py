@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms
@@ -27,6 +27,7 @@ from doublelogit.rows import row_count
 from doublelogit.thresholds import UNDETERMINED
 
 METHOD = "posterior"
+LEAST = 1e-12  # shares of 0 and 1 have no logit
 
 
 class ComponentSums(NamedTuple):
@@ -61,7 +62,7 @@ class GroupPosterior:
     def prevalence(self) -> Spread:
         """Mean of y(x) in each group, by component."""
         n, side = self.sums.counts[:, :1], self.mixture.outcome_model
-        mean = self.sums.positive / n
+        mean = self._expected
         by_theta = np.stack(
             [
                 np.einsum("gi,ij,gj->g", slopes, V, slopes)
@@ -77,13 +78,26 @@ class GroupPosterior:
     @cached_property
     def _ridge_deviation(self) -> Floats:
         """Standard deviation of the logit of the prevalence within each component's cell."""
-        share, sd, n = *self._overall, self.sums.counts[:, 0].sum()
+        (share, sd), n = self._overall, self.sums.counts[:, 0].sum()
         side = self.mixture.outcome_model
         slopes = self.sums.slopes.sum(axis=1)
         by_theta = np.einsum("ki,kij,kj->k", slopes, side.covariance, slopes) / n**2
         by_rows = np.maximum(self.sums.squares.sum(axis=0) / n - share**2, 0.0) / n
         beyond = np.maximum(sd**2 - by_theta - by_rows, 0.0)
         return np.sqrt(beyond) / (share * (1 - share))
+
+    @cached_property
+    def _expected(self) -> Floats:
+        """Expected mean of y(x) in each group, by component.
+
+        A share in expectation differs from that of the centre, by as much in each group on the
+        logit scale.
+        """
+        counts, positive = self.sums.counts[:, :1], self.sums.positive
+        at_centre = np.clip(positive.sum(axis=0) / counts.sum(), LEAST, 1 - LEAST)
+        share = np.clip(self._overall[0], LEAST, 1 - LEAST)
+        mean = np.clip(positive / counts, LEAST, 1 - LEAST)
+        return np.asarray(expit(logit(mean) + logit(share) - logit(at_centre)))
 
     @property
     def _overall(self) -> tuple[Floats, Floats]:
@@ -159,14 +173,15 @@ class PosteriorInference(Inference):
         terms, values = [], []
         for which, (used, side) in sides.items():
             terms += [(which, str(name)) for name in used.take(names)]
-            values.append(_coefficient_columns(mixture, side, level)[_positions(used)])
+            values.append(_coefficient_columns(mixture, side.straight, level)[_positions(used)])
         rows = problem.rows
         n, labelled = row_count(rows), int(rows.sum_columns(np.sum, rows.s))
         heading = (
             f"{type(model).__name__}: {n} rows, {labelled} labelled; posterior of "
             f"{len(mixture.weight)} components"
         )
-        notes = () if model.orientation_.clear else (SWAPPED,)
+        said = {SWAPPED: not model.orientation_.clear, BENT: mixture.coefficients().beta is None}
+        notes = tuple(note for note, holds in said.items() if holds)
         return Summary.from_posterior(terms, np.vstack(values), heading, level, notes)
 
     def diagnose(self) -> PosteriorDiagnosis:
@@ -223,6 +238,7 @@ class PosteriorInference(Inference):
 
 
 SWAPPED = "Class and labelling may be swapped: see orientation_."
+BENT = "Trees bend the class and count as known but for their size; coefficients are of the lines."
 
 
 def posterior_inference(
@@ -272,7 +288,8 @@ def _sums(
     y = expit(a)
     t = positive_given_label(known[:, None], a, b)
     kinds = np.column_stack([np.ones(len(s)), s == 1, s == 0])
-    slopes = [gathered_terms(codes, n, X, weight * column) for column in (y * (1 - y)).T]
+    Z = mixture.outcome_model.features(X)
+    slopes = [gathered_terms(codes, n, Z, weight * column) for column in (y * (1 - y)).T]
     return ComponentSums(
         counts=gathered(codes, n, kinds, weight),
         positive=gathered(codes, n, y, weight),

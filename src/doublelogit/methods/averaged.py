@@ -1,4 +1,4 @@
-"""AVERAGED: Bayesian averaging of double logistic models by Laplace's method.
+"""AVERAGED: Bayesian averaging of double logistic models by variational inference.
 
 The likelihood is nearly flat along the label frequency, and its maximum is as often far from the
 truth as not. This method does not choose a point on that posterior: it integrates over all of it,
@@ -6,11 +6,11 @@ under a prior that was learned from real tables (``prior.py``).
 
 Algorithm::
 
-    for each mechanism of labelling (at random, following the class, free), for each scale of slopes
-        cut the prevalences into cells, as they were left by the posterior before; at the middle of
-        each, the heaviest first, and no further than there is mass:
-            u    <- mode of the posterior with that intercept, from what was found there before
-            mass <- Laplace's evidence, coarsened * prior * Jacobian * size of the cell
+    for each mechanism of labelling (at random, following the class, free)
+        cut the prevalences into cells, as labels at random left them; at the middle of each, the
+        heaviest first, and no further than there is mass, for each scale of slopes:
+            N(u, V) <- normal law nearest to the posterior with that intercept (``posterior.py``)
+            mass    <- its evidence, coarsened * prior * Jacobian * size of the cell
         while a cell holds too much of the mass, or lies beside a narrower one that holds some, cut
         it into three and evaluate the new ones
     y(x) <- mean of sigma(x'beta) over all cells, weighted by mass
@@ -90,16 +90,16 @@ def _by_evidence(
     if not biased:
         return alone
     best = max(biased, key=_mass)
-    start = best.posterior.coordinates(swapped_theta(problem, best.mode.theta))
+    start = best.posterior.coordinates(swapped_theta(problem, best.law.theta))
     again = [replace(posterior) for posterior in asked if posterior.free]
     # cells of either exploration may have slipped into the basin of the other
-    others = [c for c in explore(mean_s, again, start) if _nearer(c, start[:-1], best.mode.u)]
+    others = [c for c in explore(mean_s, again, start) if _nearer(c, start[:-1], best.law.u)]
     if not others:
         return alone
     rival = max(others, key=_mass)
-    others = [c for c in others if _nearer(c, rival.mode.u, best.mode.u)]
+    others = [c for c in others if _nearer(c, rival.law.u, best.law.u)]
     components = [
-        c for c in components if not c.posterior.free or _nearer(c, best.mode.u, rival.mode.u)
+        c for c in components if not c.posterior.free or _nearer(c, best.law.u, rival.law.u)
     ]
     gap = abs(float(_log_sum(components) - _log_sum(others)))
     decided = Orientation(rule, gap, "log-evidence", gap >= CLEAR_LOG_EVIDENCE)
@@ -115,6 +115,6 @@ def _mass(component: Component) -> float:
 
 
 def _nearer(component: Component, u: Floats, other: Floats) -> bool:
-    """Whether a mode lies nearer to u than to the other, in standardised coordinates."""
-    here, there = (np.linalg.norm(component.mode.u - point) for point in (u, other))
+    """Whether a law lies nearer to u than to the other, in standardised coordinates."""
+    here, there = (np.linalg.norm(component.law.u - point) for point in (u, other))
     return bool(here < there)

@@ -9,27 +9,51 @@ from scipy.special import softmax
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor, pull_back
 from doublelogit.fitted import PosteriorMixture, PosteriorSide
+from doublelogit.fitted.mixture import deviations
 from doublelogit.link import Link, probability
 from doublelogit.methods.belief import Belief
+from doublelogit.methods.expected import LINE
 from doublelogit.methods.exploration import LIGHT, Component
 from doublelogit.methods.prior import FIRM
 from doublelogit.methods.problem import Problem
 
+LEVEL = 1e-9  # difference of two means of probabilities that is none
+MOST_STEPS = 50
 AT_ONCE = 16  # components whose rows are looked at in one pass: more would not fit the cache
 
 
 def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:
     """The components that matter, as a mixture of normals."""
     log_mass, rho, kappa = np.array(
-        [(c.log_mass, c.mode.slice.prior.rho, c.mode.slice.prior.kappa) for c in components]
+        [(c.log_mass, c.law.slice.prior.rho, c.law.slice.prior.kappa) for c in components]
     ).T
     share = softmax(log_mass)
     kept = np.flatnonzero(share >= LIGHT * share.max())
     weight = share[kept] / share[kept].sum()
+    problem = components[0].posterior.problem
     outcome, propensity = _sides([components[i] for i in kept])
-    sides = informed(outcome, components[0].posterior.problem.beliefs, mean_s), propensity
+    told = (informed(outcome, problem.beliefs, mean_s), propensity)
+    outcome, propensity = (levelled(problem, weight, side) for side in told)
     about = (weight, weight, rho[kept], log_mass[kept])
-    return PosteriorMixture(mean_s, *about, *sides, symmetric, kappa=kappa[kept])
+    return PosteriorMixture(mean_s, *about, outcome, propensity, symmetric, kappa=kappa[kept])
+
+
+def levelled(problem: Problem, weight: Floats, side: PosteriorSide) -> PosteriorSide:
+    """The side with the level at which its probabilities average to its mean share."""
+    rows, share, level = problem.rows, float(weight @ side.share), 0.0
+    for _ in range(MOST_STEPS):
+        side = replace(side, level=level)
+        sums = rows.sum_rows(partial(_level, side, weight), rows.weight)
+        mean, slope = (total / problem.n for total in sums)
+        if abs(mean - share) < LEVEL:
+            break
+        level += float(np.clip((share - mean) / max(slope, LEVEL), -1.0, 1.0))
+    return side
+
+
+def _level(side: PosteriorSide, weights: Floats, X: Matrix, weight: Floats) -> tuple[float, float]:
+    y = side.proba(X, weights)
+    return float(weight @ y), float(weight @ (y * (1 - y)))
 
 
 def informed(side: PosteriorSide, beliefs: tuple[Belief, ...], mean_s: float) -> PosteriorSide:
@@ -58,12 +82,13 @@ def _side(components: list[Component], parts: list[tuple[Terms, slice]]) -> Post
     """Full-length coefficients and covariances of one model, and its share."""
     coefs, covariances = [], []
     for component, (terms, part) in zip(components, parts, strict=True):
-        mode = component.mode
+        law = component.law
         embedding = np.column_stack([terms.embed(unit) for unit in np.eye(terms.size)])
-        coefs.append(embedding @ mode.theta[part])
-        covariances.append(embedding @ mode.theta_covariance[part, part] @ embedding.T)
+        coefs.append(embedding @ law.theta[part])
+        covariances.append(embedding @ law.theta_covariance[part, part] @ embedding.T)
     coef, covariance = np.array(coefs), np.array(covariances)
-    share, share_sd = _shares(components[0].posterior.problem, coef, covariance)
+    posterior = components[0].posterior
+    share, share_sd = _shares(posterior.problem, posterior.spread, coef, covariance)
     spread = np.hypot(share_sd, _within(components, share))
     return PosteriorSide(coef, covariance, share, spread)
 
@@ -81,21 +106,33 @@ def _within(components: list[Component], share: Floats) -> Floats:
     return deviation
 
 
-def _shares(problem: Problem, coef: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Mean probabilities over the rows and their deviations, that of drawing rows included."""
-    sums = [_sums(problem, coef[i : i + AT_ONCE]) for i in range(0, len(coef), AT_ONCE)]
+def _shares(
+    problem: Problem, spread: bool, coef: Floats, covariance: Floats
+) -> tuple[Floats, Floats]:
+    """Expected mean probabilities over the rows, and deviations, that of drawing rows included."""
+    rows, sums = problem.rows, []
+    for i in range(0, len(coef), AT_ONCE):
+        part = slice(i, i + AT_ONCE)
+        fn = partial(_moments, problem.link, coef[part], covariance[part] if spread else None)
+        total, square, slope = rows.sum_rows(fn, rows.weight)
+        sums.append((total, square, slope.T))
     mean, square, slope = (np.concatenate(part) / problem.n for part in zip(*sums, strict=True))
     among_rows = np.maximum(square - mean**2, 0.0)  # a constant leaves a rounding error of zero
     of_coefficients = np.maximum(np.einsum("kj,kjl,kl->k", slope, covariance, slope), 0.0)
     return mean, np.sqrt(of_coefficients + among_rows / problem.n)
 
 
-def _sums(problem: Problem, coef: Floats) -> tuple[Floats, Floats, Floats]:
-    rows = problem.rows
-    total, square, slope = rows.sum_rows(partial(_moments, problem.link, coef.T), rows.weight)
-    return total, square, slope.T
-
-
-def _moments(link: Link, coef: Floats, X: Matrix, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    y = probability(link, predictor(X, coef))
-    return weight @ y.value, weight @ y.value**2, pull_back(X, weight[:, None] * y.slope)
+def _moments(
+    link: Link, coef: Floats, covariance: Floats | None, X: Matrix, weight: Floats
+) -> tuple[Floats, Floats, Floats]:
+    a = predictor(X, coef.T)
+    if covariance is None:
+        y = probability(link, a)
+        return weight @ y.value, weight @ y.value**2, pull_back(X, weight[:, None] * y.slope)
+    root = deviations(X, covariance)
+    at = [probability(link, a + z * root) for z in LINE.first]
+    value, slope = (
+        sum(w * column for w, column in zip(LINE.weight, columns, strict=True))
+        for columns in ([y.value for y in at], [y.slope for y in at])
+    )
+    return weight @ value, weight @ value**2, pull_back(X, weight[:, None] * slope)

@@ -6,46 +6,43 @@ rarer at their means than overall, and v larger. The mass of a cell is
 
     evidence^zeta * prior(pi) * prior(c) * |d(pi, c) / d(b_0, tau)| * (change of tau in the cell)
 
-with tau = sigma(g_0), pi = mean y(x) and c = mean y(x)e(x) / pi at the mode of its middle, and
+with tau = sigma(g_0), pi = mean y(x) and c = mean y(x)e(x) / pi expected at its middle, and
 
     |d(pi, c) / d(b_0, tau)| = mean y(1-y) * mean ye(1-e) / (pi tau (1-tau)).
 
-All scales of slopes share the cells: where one of them has its mode the others have theirs near.
+All scales of slopes share the cells: where one of them has its mass the others have theirs near.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_softmax, logit, logsumexp, softmax
 
-from doublelogit._types import Floats, Matrix
-from doublelogit.design import predictor
+from doublelogit._types import Floats
 from doublelogit.methods.orientation import swapped_theta
-from doublelogit.methods.posterior import Mode, SlicedPosterior
+from doublelogit.methods.posterior import Normal, Prior, SlicedPosterior
 from doublelogit.methods.prior import log_known, log_prevalence
-from doublelogit.methods.problem import Problem, full
 
 CELLS = 6  # of v up to 1, to begin with
-BEYOND = 1.3 ** np.arange(12)  # edges of cells beyond 1, where labelling depends on the features
+BEYOND = 2.0 ** np.arange(20)  # edges of cells beyond 1, where labelling depends on the features
 HEAVY = 0.4  # share of a posterior's mass that one cell may hold
 EDGE = 0.05  # share that a cell may hold beside a wider one
-LIGHT = 1e-3  # share of all mass below which a cell is worth neither a mode nor a component
+LIGHT = 1e-3  # share of all mass below which a cell is worth neither a law nor a component
 HOPELESS = 1e-7  # share of all mass in its likeliest cell that ends the search of a posterior
-UNLIKELY = 12.0  # log-evidence below the best, by a guess, from which a scale is not looked at
+UNLIKELY = 5.0  # log-evidence below the best, by a guess, from which a scale is left out
 NARROW = 1e-4  # width of a cell that is cut no further
 TINY = np.finfo(float).tiny
 
 
 class Piece(NamedTuple):
-    """The mode of a cell under one scale of slopes, and its mass.
+    """The normal law of a cell under one scale of slopes, and its mass.
 
     ``strengths`` are the variances of both predictors over the rows.
     """
 
-    mode: Mode
+    law: Normal
     log_mass: float
     strengths: tuple[float, float]
 
@@ -87,6 +84,11 @@ class Cell:
         """That of the likeliest scale."""
         return max(self.pieces, key=lambda piece: piece.log_mass)
 
+    @property
+    def found(self) -> tuple[Piece, ...]:
+        """The pieces whose law was found; all of a cell in which none was."""
+        return tuple(p for p in self.pieces if p.log_mass > -np.inf) or self.pieces
+
     def shrunk(self, low: float, high: float) -> "Cell":
         """The cell about the same middle, with as much less mass."""
         cell = replace(self, low=low, high=high)
@@ -99,7 +101,7 @@ class Component(NamedTuple):
     """A piece of an evaluated cell, with the posterior that it is a part of."""
 
     posterior: SlicedPosterior
-    mode: Mode
+    law: Normal
     log_mass: float
     strengths: tuple[float, float]
     low: float
@@ -108,7 +110,7 @@ class Component(NamedTuple):
     @property
     def curve(self) -> tuple[int, float]:
         """What the components have in common that lie along one curve."""
-        return id(self.posterior), self.mode.slice.prior.kappa
+        return id(self.posterior), self.law.slice.prior.kappa
 
 
 def explore(
@@ -120,13 +122,14 @@ def explore(
     if start is not None:
         guide = exploration.begin(beyond_one(guide), start)
     for posterior in posteriors:
-        guide = exploration.merged(guide)
-        guide = exploration.explore(posterior, guide if posterior.at_random else beyond_one(guide))
+        begun = exploration.merged(guide)
+        found = exploration.explore(posterior, begun if posterior.at_random else beyond_one(begun))
+        guide = found if posterior.at_random else guide
     return [
         Component(posterior, *piece, cell.low, cell.high)
         for posterior, cells in exploration.found
         for cell in cells
-        for piece in cell.pieces
+        for piece in cell.found
     ]
 
 
@@ -203,7 +206,7 @@ class Exploration:
         if swap and posterior.symmetric and _mostly_swapped(cells):
             self.found.pop()
             best = max((cell for cell in cells if cell.pieces), key=lambda cell: cell.log_mass).best
-            theta = swapped_theta(posterior.problem, best.mode.theta)
+            theta = swapped_theta(posterior.problem, best.law.theta)
             begun = self.begin(guide, posterior.coordinates(theta))
             return self.explore(posterior, begun, swap=False)
         return cells
@@ -256,28 +259,26 @@ class Exploration:
                 self._evaluate(cells, k)
 
     def _evaluate(self, cells: list[Cell], i: int) -> None:
-        """Modes and masses of the slice at the middle of a cell."""
+        """Laws and masses of the slice at the middle of a cell."""
         posterior, cell = self.found[-1][0], cells[i]
         tau = self.mean_s / cell.middle
-        modes = _modes(posterior, float(logit(tau)), _nearest(cells, i), cell.u)
-        pieces = self._weighed(modes, tau, cell.log_measure)
+        laws = _laws(posterior, float(logit(tau)), _nearest(cells, i), cell.u)
+        pieces = self._weighed(laws, tau, cell.log_measure)
         log_mass = float(logsumexp([piece.log_mass for piece in pieces]))
         cell = replace(cell, pieces=tuple(pieces), log_mass=log_mass)
-        cells[i] = replace(cell, u=cell.best.mode.u)
+        cells[i] = replace(cell, u=cell.best.law.u)
 
-    def _weighed(self, modes: list[Mode], tau: float, log_measure: float) -> list[Piece]:
-        """The modes of a cell with their masses."""
-        problem = modes[0].slice.posterior.problem
-        sums = _sums_at(problem, [mode.theta for mode in modes])
-        pi = sums.y
-        jacobian = np.log(np.maximum(sums.y_free * sums.e_free, TINY)) - np.log(
-            pi * tau * (1 - tau)
-        )
-        height = np.array([_height(mode) if mode.reached else -np.inf for mode in modes])
-        known = log_prevalence(pi) + log_known(problem.beliefs, pi, sums.labelled / pi)
-        log_mass = height + known + jacobian + log_measure
-        strengths = zip(sums.a_squared - sums.a**2, sums.b_squared - sums.b**2, strict=True)
-        return [Piece(*piece) for piece in zip(modes, log_mass.tolist(), strengths, strict=True)]
+    def _weighed(self, laws: list[Normal], tau: float, log_measure: float) -> list[Piece]:
+        """The laws of a cell with their masses."""
+        beliefs = laws[0].slice.posterior.problem.beliefs
+        y, labelled, y_free, e_free, a, aa, b, bb = np.array(
+            [law.expansion.shares for law in laws]
+        ).T
+        jacobian = np.log(np.maximum(y_free * e_free, TINY)) - np.log(y * tau * (1 - tau))
+        known = log_prevalence(y) + log_known(beliefs, y, labelled / y)
+        log_mass = np.array([_height(law) for law in laws]) + known + jacobian + log_measure
+        strengths = zip(aa - a**2, bb - b**2, strict=True)
+        return [Piece(*piece) for piece in zip(laws, log_mass.tolist(), strengths, strict=True)]
 
     def _share(self, cell: Cell) -> float:
         return float(np.exp(cell.log_mass - self.log_total))
@@ -291,45 +292,76 @@ def _mostly_swapped(cells: list[Cell]) -> bool:
     return bool(weight[stronger].sum() > 0.5)
 
 
-def _nearest(cells: list[Cell], i: int) -> Cell | None:
-    """The nearest evaluated cell."""
+def _nearest(cells: list[Cell], i: int) -> list[Cell]:
+    """The evaluated cells, the nearest first."""
     evaluated = [cell for cell in cells if cell.pieces]
-    if not evaluated:
-        return None
-    return min(evaluated, key=lambda cell: abs(np.log(cell.middle / cells[i].middle)))
+    return sorted(evaluated, key=lambda cell: abs(np.log(cell.middle / cells[i].middle)))
 
 
-def _modes(
-    posterior: SlicedPosterior, intercept: float, near: Cell | None, u: Floats
-) -> list[Mode]:
-    """The modes of a slice under all scales of slopes that are worth it.
+def _laws(
+    posterior: SlicedPosterior, intercept: float, near: list[Cell], u: Floats
+) -> list[Normal]:
+    """The normal laws of a slice under all scales of slopes that are worth it.
 
-    One is climbed to. Its expansion tells of the others: that they are as near as can be, or
-    hopeless; if neither they are climbed to as well, along the ridge from where they were in the
-    nearest cell.
+    One is settled, along the ridge from where it was in the nearest cell. Its expansion tells of
+    the others: that they are as near as can be, or hopeless; if neither they are settled as well.
     """
     priors = posterior.priors
-    known = {} if near is None else {piece.mode.slice.prior: piece.mode for piece in near.pieces}
-    first = priors[len(priors) // 2] if near is None else near.best.mode.slice.prior
-    starts = {prior: mode.tangent(intercept) for prior, mode in known.items()}
-    # slopes of labelling may lead into several basins: none is followed from cell to cell
-    afresh = near is None or (posterior.symmetric and len(u) < posterior.size)
-    best = posterior.at(intercept, first).climb(_start(posterior, u) if afresh else starts[first])
-    modes, i = [best], priors.index(first)
+    known = _known(near)
+    if near:
+        best = _moved(near[0].best.law, intercept)
+    else:
+        best = posterior.at(intercept, priors[len(priors) // 2]).climb(_start(posterior, u))
+    found, i = [best], priors.index(best.slice.prior)
     for further in (priors[i + 1 :], priors[:i][::-1]):
-        mode = best
+        law = best
         for prior in further:
-            guess = mode.under(prior)
-            if guess.definite and _height(guess) < max(map(_height, modes)) - UNLIKELY:
+            guess = law.under(prior)
+            behind = max(map(_height, found)) - _height(guess)
+            nearby = known.get(prior)
+            if guess.error < np.inf and behind > UNLIKELY:
                 break
-            mode = guess if guess.reached else guess.slice.climb(starts.get(prior, guess.u))
-            modes.append(mode)
-    return modes
+            if nearby is not None and nearby.behind > 2 * UNLIKELY:
+                break
+            # what weighs little need not be known well
+            near_enough = guess.error < guess.slice.enough * np.exp(max(behind, 0.0))
+            law = guess if near_enough else _settled(guess, nearby)
+            found.append(law)
+    return found
 
 
-def _height(mode: Mode) -> float:
+class Known(NamedTuple):
+    """A law in the nearest cell that has one of its scale, and how far behind the best it is."""
+
+    law: Normal
+    behind: float
+
+
+def _known(near: list[Cell]) -> dict[Prior, Known]:
+    found: dict[Prior, Known] = {}
+    for cell in near:
+        best = max(_height(piece.law) for piece in cell.pieces)
+        for piece in cell.pieces:
+            found.setdefault(piece.law.slice.prior, Known(piece.law, best - _height(piece.law)))
+    return found
+
+
+def _moved(law: Normal, intercept: float) -> Normal:
+    """The law of another slice, found along the ridge from this one."""
+    there = law.slice.posterior.at(intercept, law.slice.prior)
+    return there.settle(law.tangent(intercept), law.root)
+
+
+def _settled(guess: Normal, nearby: Known | None) -> Normal:
+    """The law that was guessed, from where it was in the nearest cell, or from the guess."""
+    if nearby is None:
+        return guess.slice.settle(guess.u, guess.root)
+    return _moved(nearby.law, guess.slice.intercept)
+
+
+def _height(law: Normal) -> float:
     """Evidence, coarsened, times prior odds, in logarithms."""
-    return mode.slice.posterior.power * mode.log_evidence + mode.slice.prior.log_odds
+    return law.slice.posterior.power * law.log_evidence + law.slice.prior.log_odds
 
 
 def _start(posterior: SlicedPosterior, known: Floats) -> Floats:
@@ -338,32 +370,3 @@ def _start(posterior: SlicedPosterior, known: Floats) -> Floats:
     shared = min(len(u), len(known))
     u[:shared] = known[:shared]
     return u
-
-
-class Sums(NamedTuple):
-    """Means over the rows of y, ye, y(1-y), ye(1-e), and of both predictors and their squares."""
-
-    y: Floats
-    labelled: Floats
-    y_free: Floats
-    e_free: Floats
-    a: Floats
-    a_squared: Floats
-    b: Floats
-    b_squared: Floats
-
-
-def _sums_at(problem: Problem, thetas: list[Floats]) -> Sums:
-    """The means at each theta, all in one pass."""
-    beta, gamma = (
-        np.column_stack(side) for side in zip(*(full(problem, t) for t in thetas), strict=True)
-    )
-    sums = problem.rows.sum_rows(partial(_sums, beta, gamma), problem.rows.weight)
-    return Sums(*(total / problem.n for total in sums))
-
-
-def _sums(beta: Floats, gamma: Floats, X: Matrix, weight: Floats) -> Sums:
-    a, b = predictor(X, beta), predictor(X, gamma)
-    y, e = expit(a), expit(b)
-    each = (y, y * e, y * expit(-a), y * e * expit(-b), a, a**2, b, b**2)
-    return Sums(*(weight @ column for column in each))

@@ -1,6 +1,7 @@
 """The observed information of a likelihood and its inverse."""
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from doublelogit._types import Floats
 from doublelogit.methods.problem import Problem
@@ -20,8 +21,19 @@ def inverse_information(problem: Problem, theta: Floats, hess: Floats | None = N
 
 
 def inverted(information: Floats) -> Floats:
-    """Inverse by the eigenvalues of the matrix scaled to unit diagonal, none below a floor."""
+    """Inverse by the eigenvalues of the matrix scaled to unit diagonal, none below a floor.
+
+    Eigenvalues are looked for only where one may be so small: the largest of a positive inverse is
+    no more than its trace.
+    """
     scale = unit_scale(information)  # units of features must not matter
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    scaled = information / np.outer(scale, scale)
+    root, failed = dpotrf(scaled, lower=True)
+    if not failed:
+        lower, _ = dpotri(root, lower=True)
+        if 0 < np.trace(lower) <= 1 / SMALLEST:
+            inverse = np.tril(lower) + np.tril(lower, -1).T
+            return np.asarray(inverse / np.outer(scale, scale))
+    values, vectors = np.linalg.eigh(scaled)
     vectors = vectors / scale[:, None]
     return np.asarray((vectors / np.maximum(values, SMALLEST)) @ vectors.T)

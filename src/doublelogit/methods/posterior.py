@@ -11,45 +11,44 @@ so that one prior of u_j and v_j suits all units, and X is neither centred nor c
 given; u_0 ~ N(0, 10^2) keeps a sample that could be all positive, which leaves u_0 free to run to
 infinity, from having all the evidence.
 
-A mode is known by the log-likelihood to second order about a point near it. The same expansion
-tells where the mode of another slice or of another prior lies, to first order: climbs start from
-there, and where they would move by next to nothing they are not made.
+Across the ridge the posterior is replaced by the normal law that is nearest to it (variational
+inference): that of the largest lower bound of the evidence
+
+    E[log-likelihood] + E[log prior] + entropy,
+
+which natural gradients climb. About the mode alone (Laplace's method) slopes are too small where
+coefficients are not few beside the labels, and with them the prevalence. Where they are few, both
+are the same, and expectations are taken by the curvature.
+
+The expansion about one law tells where those of other slices and of other priors are, and how well
+it tells: climbs start from there, and where they would change next to nothing they are not made.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms
+from doublelogit.methods.expected import ExpectedLikelihood, Shares
 from doublelogit.methods.problem import Problem
-from doublelogit.solvers import ValueGrad, ValueGradHess, trust_region
 
-RADIUS = 10.0  # of first steps: a start is near its mode, where Newton's step can be trusted
 CONSTANT = 1e-12
 INTERCEPT = 10.0  # prior standard deviation of u_0
-NEAR = 0.01  # distance from a mode, in posterior standard deviations, that does not matter
+NEAR = 0.05  # change of the log-evidence, as it counts, that does not matter
+MOST_STEPS = 50
+LITTLE = 0.3  # gain of a step, as a share of enough, that ends a climb
+NARROW = 0.025  # coefficients per label, below which predictors hardly vary
+QUICKER = 1.3  # growth of the rate of steps after one that has climbed
+FIRST = 0.5  # standard deviation of predictors where nothing is known of it
+FAR = 3.0  # most that a step moves a coordinate
+TINY = 1e-300
 MANY = 100  # coordinates from which a matrix with few entries is stored as such
-
-
-class Likelihood(Protocol):
-    """Minus the log-likelihood over n and its derivatives."""
-
-    @property
-    def n(self) -> float: ...
-    def value_grad(self, theta: Floats) -> ValueGrad: ...
-    def value_grad_hess(self, theta: Floats) -> ValueGradHess: ...
-
-
-class Expansion(ValueGradHess):
-    """A slice to second order; ``mixed`` are derivatives by u and the propensity's intercept."""
-
-    mixed: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +71,16 @@ class SlicedPosterior:
     """
 
     problem: Problem
-    likelihood: Likelihood
+    likelihood: ExpectedLikelihood
     to_arguments: Matrix
     to_theta: Matrix
     priors: tuple[Prior, ...]
     power: float = 1.0
 
     @cached_property
-    def n_labelled(self) -> float:
-        """Total weight of the labelled rows."""
-        rows = self.problem.rows
-        return float(rows.sum_columns(np.dot, rows.s, rows.weight))
+    def spread(self) -> bool:
+        """Whether predictors vary enough for expectations to differ from values at the centre."""
+        return self.problem.outcome.size > NARROW * self.problem.n_labelled
 
     @property
     def size(self) -> int:
@@ -116,7 +114,7 @@ class SlicedPosterior:
 
 @dataclass(frozen=True)
 class Slice:
-    """Minus the log-posterior over n at one intercept of the propensity, as an objective of u."""
+    """The posterior at one intercept of the propensity, under one prior of the slopes."""
 
     posterior: SlicedPosterior
     intercept: float
@@ -127,130 +125,160 @@ class Slice:
         return self.posterior.likelihood.n
 
     @property
-    def unit(self) -> Floats:
-        return np.ones(self.posterior.size)  # coordinates are those of standardised features
-
-    @cached_property
-    def scale(self) -> Floats:
-        # a standardised feature bends the mean loss by a quarter at most
-        return np.sqrt(0.25 + self.prior.precision / self.n)
-
-    @property
-    def near(self) -> float:
-        """Squared length, in posterior standard deviations, of a last step not looked at.
-
-        A Newton step of length d ends about d^2 / root(labels) from the mode, which matters less
-        where the evidence counts less.
-        """
-        return float(NEAR * np.sqrt(self.posterior.n_labelled / self.posterior.power))
+    def enough(self) -> float:
+        """Change of the log-evidence that does not matter."""
+        return NEAR / self.posterior.power
 
     def theta(self, u: Floats) -> Floats:
         """(beta, gamma) of the features as they are."""
         return np.asarray(self.posterior.to_theta @ np.append(u, self.intercept))
 
-    def gradient(self, u: Floats) -> Floats:
-        return self.value_grad(u).grad
+    def expand(self, u: Floats, root: Floats) -> "Normal":
+        """A normal law of u, and minus the log-posterior to second order in expectation."""
+        to_arguments, precision = self.posterior.to_arguments, self.prior.precision / self.n
+        arguments, own = to_arguments @ np.append(u, self.intercept), to_arguments[:, :-1]
+        covariance = root @ root.T
+        spread = np.asarray(own @ (own @ covariance).T) if self.posterior.spread else None
+        value, grad, hess, shares = self.posterior.likelihood.expand(arguments, spread)
+        grad, hess = (to_arguments.T @ grad)[:-1], np.asarray(to_arguments.T @ hess @ to_arguments)
+        value += 0.5 * float(precision @ u**2)
+        if self.posterior.spread:
+            value += 0.5 * float(precision @ np.diagonal(covariance))
+        mixed, hess = hess[:-1, -1], hess[:-1, :-1]
+        hess.flat[:: len(u) + 1] += precision
+        expansion = Expansion(value, grad + precision * u, hess, mixed, shares)
+        return Normal(self, u, root, expansion)
 
-    def value_grad(self, u: Floats) -> ValueGrad:
-        to_arguments = self.posterior.to_arguments
-        arguments = to_arguments @ np.append(u, self.intercept)
-        value, grad = self.posterior.likelihood.value_grad(arguments)
-        pull = self.prior.precision * u / self.n
-        grad = (to_arguments.T @ grad)[:-1]
-        return ValueGrad(value + 0.5 * float(pull @ u), grad + pull)
+    def climb(self, u: Floats) -> "Normal":
+        """The normal law nearest to the posterior, from a point on."""
+        wide = np.minimum(1 / np.sqrt(self.prior.precision), FIRST / np.sqrt(len(u)))
+        return self.settle(u, np.diag(wide))
 
-    def value_grad_hess(self, u: Floats) -> Expansion:
-        to_arguments = self.posterior.to_arguments
-        arguments = to_arguments @ np.append(u, self.intercept)
-        value, grad, hess = self.posterior.likelihood.value_grad_hess(arguments)
-        pull = self.prior.precision * u / self.n
-        grad = (to_arguments.T @ grad)[:-1]
-        hess = np.asarray(to_arguments.T @ hess @ to_arguments)
-        found = Expansion(value + 0.5 * float(pull @ u), grad + pull, hess[:-1, :-1])
-        found.hess.flat[:: len(u) + 1] += self.prior.precision / self.n
-        found.mixed = hess[:-1, -1]
-        return found
+    def settle(self, u: Floats, root: Floats) -> "Normal":
+        """The normal law nearest to the posterior, from one nearby, by natural gradients.
 
-    def climb(self, u: Floats, tries: int = 3) -> "Mode":
-        """The mode reached from u; the last step is not looked at, so near does it lead."""
-        enough = 0.25 * self.near / self.n
-        found = trust_region(self, u, tol=0.0, enough=enough, radius=RADIUS)
-        last = found.last if found.last is not None else self.value_grad_hess(found.theta)
-        assert isinstance(last, Expansion)
-        mode = Mode(self, found.theta, last)
-        # what is left was guessed from Hessians of other points
-        return mode if mode.reached or tries == 1 else self.climb(mode.u, tries - 1)
+        The last step is not looked at, so near does it lead.
+        """
+        here, rate = self.expand(u, root), 1.0
+        for _ in range(MOST_STEPS):
+            last = here.under(self.prior)
+            if last.error < self.enough:
+                return last
+            there = here.step(rate)
+            gain = -np.inf if there is None else there.height - here.height
+            if there is None or gain < 0:
+                rate /= 2
+                continue
+            here, rate = there, min(1.0, QUICKER * rate)
+            if gain < LITTLE * self.enough:
+                break
+        return here if self.posterior.spread else here.under(self.prior)
+
+
+class Expansion(NamedTuple):
+    """A slice to second order; ``mixed`` are derivatives by u and the propensity's intercept."""
+
+    value: float
+    grad: Floats
+    hess: Floats
+    mixed: Floats
+    shares: Shares
 
 
 @dataclass(frozen=True)
-class Mode:
-    """The mode of a slice, and Laplace's approximation there, from an expansion near it."""
+class Normal:
+    """A normal law of u, N(u, root root'), and the slice in expectation under it.
+
+    Of a law that was not looked at, ``error`` is about how far its log-evidence may be off.
+    """
 
     slice: Slice
-    centre: Floats
+    u: Floats
+    root: Floats
     expansion: Expansion
-
-    @cached_property
-    def _factor(self) -> Floats | None:
-        factor, failed = dpotrf(self.expansion.hess, lower=True)
-        return None if failed else np.asarray(factor)
-
-    @cached_property
-    def _step(self) -> Floats:
-        if self._factor is None:  # a saddle is no place to go on from
-            return np.zeros(len(self.centre))
-        return -np.asarray(dpotrs(self._factor, self.expansion.grad, lower=True)[0])
+    error: float = 0.0
 
     @property
-    def u(self) -> Floats:
-        return self.centre + self._step
+    def covariance(self) -> Floats:
+        return np.asarray(self.root @ self.root.T)
 
     @property
-    def last_step(self) -> float:
-        """Squared length of the step that led there, in posterior standard deviations."""
-        if self._factor is None:
-            return np.inf
-        return float(-self.slice.n * self.expansion.grad @ self._step)
-
-    @property
-    def definite(self) -> bool:
-        """Whether the expansion has a peak at all."""
-        return self._factor is not None
-
-    @property
-    def reached(self) -> bool:
-        """Whether the mode is where the expansion says; one that is far or a saddle is not."""
-        return self.last_step <= self.slice.near
+    def _entropy(self) -> float:
+        """That of the law, less that of the prior's; of its centre alone there is none."""
+        precision, log_det = self.slice.prior.precision, np.log(np.abs(np.diagonal(self.root)))
+        own = len(precision) if self.slice.posterior.spread else 0
+        return float(0.5 * (np.log(precision).sum() + own) + log_det.sum())
 
     @cached_property
     def log_evidence(self) -> float:
-        """Logarithm of the integral of likelihood times prior over u.
+        """A lower bound of the log-integral of likelihood times prior over u, nearly reached.
 
-        Powers of 2 pi of the priors and of the integral cancel. Around a saddle nothing is
-        integrated.
+        Where expectations are taken by the curvature it is Laplace's approximation.
         """
-        if self._factor is None:
+        if self.error == np.inf:
             return -np.inf
-        n, precision = self.slice.n, self.slice.prior.precision
-        log_det = 2 * np.log(np.diagonal(self._factor)).sum() + len(precision) * np.log(n)
-        height = n * self.expansion.value - 0.5 * self.last_step
-        return float(0.5 * np.log(precision).sum() - height - 0.5 * log_det)
+        return self._entropy - self.slice.n * self.expansion.value
 
-    def under(self, prior: Prior) -> "Mode":
-        """The mode of the same slice under another prior, as far as this expansion tells."""
-        changed = (prior.precision - self.slice.prior.precision) / self.slice.n
-        value, grad, hess = self.expansion
-        value += 0.5 * float(changed @ self.centre**2)
-        moved = Expansion(value, grad + changed * self.centre, hess + np.diag(changed))
-        moved.mixed = self.expansion.mixed
-        return Mode(self.slice.posterior.at(self.slice.intercept, prior), self.centre, moved)
+    @property
+    def height(self) -> float:
+        """What steps climb: the bound, or the log-posterior of the centre."""
+        if self.slice.posterior.spread:
+            return self.log_evidence
+        return -self.slice.n * self.expansion.value
+
+    @cached_property
+    def _slope(self) -> Floats:
+        """The gradient in coordinates in which this law is standard normal."""
+        return np.asarray(self.slice.n * (self.root.T @ self.expansion.grad))
+
+    @cached_property
+    def _bend(self) -> Floats:
+        """The curvature in those coordinates."""
+        return np.asarray(self.slice.n * self.root.T @ self.expansion.hess @ self.root)
+
+    def step(self, rate: float) -> "Normal | None":
+        """A natural gradient step: Newton's in expectation, if the rate is one.
+
+        None if it leads to no law at all.
+        """
+        mixed = rate * self._bend
+        mixed.flat[:: len(mixed) + 1] += 1 - rate
+        inner = inverse_root(mixed)
+        if inner is None:
+            return None
+        d = -(self.root @ (inner @ (inner.T @ self._slope)))
+        u = self.u + min(rate, FAR / max(np.abs(d).max(), TINY)) * d
+        return self.slice.expand(u, self.root @ inner)
+
+    def under(self, prior: Prior) -> "Normal":
+        """The law under another prior, as far as this expansion tells.
+
+        With d the step there, in standard deviations, the error of the log-evidence is some
+        d^3 / root(labels), the order of what a quadratic leaves out.
+        """
+        n, old = self.slice.n, self.expansion
+        changed = (prior.precision - self.slice.prior.precision) / n
+        hess, grad = old.hess + np.diag(changed), old.grad + changed * self.u
+        root = inverse_root(n * hess)
+        there = self.slice.posterior.at(self.slice.intercept, prior)
+        if root is None:
+            return replace(self, slice=there, error=np.inf)
+        slope = n * (root.T @ grad)
+        # value at this law under the other prior, then at the bottom of the quadratic
+        value = old.value + 0.5 * float(changed @ self.u**2) - 0.5 * float(slope @ slope) / n
+        bend = n * self.root.T @ hess @ self.root
+        if self.slice.posterior.spread:
+            value += 0.5 * float(changed @ np.sum(self.root**2, axis=1))
+            value += 0.5 * (len(slope) - np.trace(bend)) / n
+        far = slope @ slope + 0.5 * np.sum((bend - np.eye(len(slope))) ** 2)
+        error = far**1.5 / np.sqrt(self.slice.posterior.problem.n_labelled)
+        expansion = old._replace(value=value, hess=hess, grad=np.zeros_like(grad))
+        return Normal(there, self.u - root @ slope, root, expansion, self.error + float(error))
 
     def tangent(self, intercept: float) -> Floats:
-        """About where the mode of another slice is, under the same prior."""
-        if self._factor is None:
-            return self.centre
-        grad = self.expansion.grad + self.expansion.mixed * (intercept - self.slice.intercept)
-        return self.centre - np.asarray(dpotrs(self._factor, grad, lower=True)[0])
+        """About where the centre is in another slice, under the same prior."""
+        slope = self.root.T @ self.expansion.mixed * (intercept - self.slice.intercept)
+        return np.asarray(self.u - self.slice.n * (self.root @ slope))
 
     @property
     def theta(self) -> Floats:
@@ -260,9 +288,14 @@ class Mode:
     @property
     def theta_covariance(self) -> Floats:
         """Covariance of theta."""
-        covariance = np.linalg.inv(self.slice.n * self.expansion.hess)
         to_theta = self.slice.posterior.to_theta[:, :-1]
-        return np.asarray(to_theta @ (to_theta @ covariance).T)
+        return np.asarray(to_theta @ (to_theta @ self.covariance).T)
+
+
+def inverse_root(matrix: Floats) -> Floats | None:
+    """The upper triangular R with RR' the inverse of a matrix; None if it bends downwards."""
+    factor, failed = dpotrf(matrix, lower=True)
+    return None if failed else np.asarray(dtrtri(factor, lower=True)[0].T)
 
 
 def standardising(problem: Problem) -> Matrix:
@@ -275,12 +308,13 @@ def standardising(problem: Problem) -> Matrix:
 
 
 def following(problem: Problem, k: float) -> tuple[Matrix, Matrix]:
-    """The matrices that take (u, v_0) to (beta, gamma_0), and to theta with gamma = k beta."""
+    """The matrices that take (u, w) to (beta, w), and to theta with gamma = k beta + w."""
     beta = _standardising(problem, problem.outcome)
-    p = len(beta) - 1
     tied = block_diag(beta, 1.0)
-    tied[-1, :p] = k * beta[-1, :p]
-    theta = np.vstack([tied[:-1], k * tied[:p], tied[-1:]])
+    if problem.propensity.size == 1:
+        return _lean(tied), _lean(tied)
+    theta = np.vstack([tied[:-1], k * tied[:-1]])
+    theta[-1, -1] = 1.0
     return _lean(tied), _lean(theta)
 
 

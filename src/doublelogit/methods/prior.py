@@ -26,7 +26,7 @@ from scipy.stats import norm
 from doublelogit._types import Floats
 from doublelogit.design import Terms
 from doublelogit.methods.belief import Belief
-from doublelogit.methods.following import FollowingObjective
+from doublelogit.methods.expected import ExpectedLikelihood, FreePair, TiedPair, TwoPredictors
 from doublelogit.methods.posterior import (
     INTERCEPT,
     Prior,
@@ -39,8 +39,11 @@ from doublelogit.methods.problem import Problem
 SIGNAL, GROWTH, SPREAD = -0.75, 0.43, 0.76
 PREVALENCE = (1.94, 3.47)
 UNLIKE = 0.5  # share of the prior of the prevalence that is uniform
-NODES = (2.25, 0.75, -0.75, -2.25)  # of log kappa, in SPREADs
+NODES = (2.0, 1.0, 0.0, -1.0, -2.0, -3.0)  # of log kappa, in SPREADs
 COARSE = 3000.0
+# Labels for each coefficient, below which slopes of labelling cannot be told from chance: unless
+# features were named, labels then are at random or follow the class.
+FEWEST = 2
 FIRM = 0.005  # deviation of a share that is known for certain: cells are no finer
 
 
@@ -56,12 +59,11 @@ class Mechanism:
     strength: float = 0.0
 
 
-RANDOM = Mechanism(1 / 3)
-# With the class, as those who are surely positive are found first, or somewhat against it.
-FOLLOWING = (Mechanism(1 / 6, follows=1.0), Mechanism(1 / 6, follows=-0.5))
-FREE = (Mechanism(1 / 3, strength=0.6),)
+RANDOM = Mechanism(1 / 2)
+FOLLOWING = (Mechanism(1 / 4, follows=1.0),)  # those who are surely positive are found first
+FREE = (Mechanism(1 / 4, strength=0.6),)
 # Where something tells class and labelling apart, labelling may be the stronger one.
-STRONG = (Mechanism(1 / 6, strength=0.6), Mechanism(1 / 6, strength=1.7))
+STRONG = (Mechanism(1 / 8, strength=0.6), Mechanism(1 / 8, strength=1.7))
 
 
 def coarsening(n: float) -> float:
@@ -87,8 +89,11 @@ def mechanisms(problem: Problem) -> tuple[Mechanism, ...]:
     """The mechanisms that a problem allows for, labels at random first."""
     if problem.propensity.size == 1:  # labelling at random is all that was asked for
         return (RANDOM,)
-    following = FOLLOWING if problem.outcome is problem.propensity else ()
-    return (RANDOM, *(FREE if problem.symmetric else STRONG), *following)
+    free = FREE if problem.symmetric else STRONG
+    if problem.outcome is not problem.propensity:
+        return (RANDOM, *free)
+    few = problem.n_labelled < FEWEST * (problem.outcome.size + problem.propensity.size)
+    return (RANDOM, *FOLLOWING, *(() if few else free))
 
 
 def signals(p: int) -> dict[float, float]:
@@ -117,13 +122,15 @@ def posterior_under(problem: Problem, mechanism: Mechanism) -> SlicedPosterior:
         _prior(problem, mechanism, kappa, weight) for kappa, weight in signals(p).items()
     )
     power = coarsening(problem.n)
-    if not mechanism.follows:
-        coordinates = standardising(problem)
-        likelihood = replace(problem, beliefs=()).likelihood  # these are weighed with the prior
-        return SlicedPosterior(problem, likelihood, coordinates, coordinates, priors, power)
-    k, response = mechanism.follows, problem.response
-    tied = FollowingObjective(problem.rows, problem.outcome, k, problem.n, response)
-    return SlicedPosterior(problem, tied, *following(problem, k), priors, power)
+    pair: TwoPredictors
+    if mechanism.strength:
+        pair = FreePair(problem.outcome, problem.propensity)
+        to_arguments = to_theta = standardising(problem)
+    else:
+        pair = TiedPair(problem.outcome, mechanism.follows)
+        to_arguments, to_theta = following(problem, mechanism.follows)
+    likelihood = ExpectedLikelihood(problem.rows, pair, problem.n, problem.response)
+    return SlicedPosterior(problem, likelihood, to_arguments, to_theta, priors, power)
 
 
 def _prior(problem: Problem, mechanism: Mechanism, kappa: float, weight: float) -> Prior:

@@ -119,7 +119,9 @@ def with_false_labels(main: Bound, prevalence: float, progress: Any) -> dict[flo
     if classifier.get_params().get("false_label_rate") != 0:
         return {}
     labelled = float(np.average(table.s, weights=table.weight))
-    shares = FALSE_SHARES if len(table) <= LARGE_SAMPLE else FALSE_SHARES[1:2]
+    # each takes a fit and a profile: one of them where those take long
+    slow = len(table) > LARGE_SAMPLE or main.X.shape[1] >= len(table)
+    shares = FALSE_SHARES[1:2] if slow else FALSE_SHARES
     found = {}
     for i, share in enumerate(shares):
         rate = share * labelled / (1 - prevalence)
