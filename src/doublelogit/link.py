@@ -23,6 +23,7 @@ from doublelogit.likelihood import (
     double_logistic_slopes,
     logistic,
     logistic_slope,
+    logistic_value,
     noisy_double_logistic,
     positive_given_unlabelled,
     sigmoid,
@@ -78,6 +79,11 @@ def linked_logistic(link: Link, a: Floats, target: Floats) -> PredictorLoss:
     z = link(a)
     f = logistic(z.value, target)
     return PredictorLoss(f.value, f.d_a * z.slope, f.h_aa * z.slope**2 + f.d_a * z.bend)
+
+
+def linked_logistic_value(link: Link, a: Floats, target: Floats) -> Floats:
+    """:func:`logistic_value` of a linked predictor."""
+    return logistic_value(to_logit(link, a), target)
 
 
 def linked_logistic_slope(link: Link, a: Floats, target: Floats) -> Floats:

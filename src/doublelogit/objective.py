@@ -21,7 +21,14 @@ from doublelogit.likelihood import (
     double_logistic,
     double_logistic_slopes,
 )
-from doublelogit.link import PLAIN, Link, Response, linked_logistic, linked_logistic_slope
+from doublelogit.link import (
+    PLAIN,
+    Link,
+    Response,
+    linked_logistic,
+    linked_logistic_slope,
+    linked_logistic_value,
+)
 from doublelogit.rows import Rows
 from doublelogit.solvers import ValueGrad, ValueGradHess
 
@@ -69,6 +76,13 @@ def penalised(objective: Penalised, theta: Floats, value: float, grad: Floats) -
     return ValueGrad(float(value / n + 0.5 * pull @ theta), grad / n + pull)
 
 
+class Predicted(NamedTuple):
+    """Coefficients, and what they predict of the rows: ``x'theta`` of each."""
+
+    theta: Floats
+    a: Column
+
+
 @dataclass(frozen=True)
 class LogisticObjective:
     """``theta -> sum_i v_i logistic(x_i'theta, target_i) / n`` and the penalty.
@@ -84,6 +98,7 @@ class LogisticObjective:
     l2: float
     link: Link = None
     units: Floats | None = None  # of all columns, where they are known
+    start: Predicted | None = None  # predictors that are known already
 
     @cached_property
     def ridge(self) -> Floats:
@@ -99,9 +114,23 @@ class LogisticObjective:
         return curvature_scale(self.unit, self.ridge)
 
     def gradient(self, theta: Floats) -> Floats:
-        fn = partial(_logistic_gradient, self.link, self.terms.embed(theta))
-        grad = self.rows.sum_rows(fn, self.target, self.weight)
+        columns = (self.target, self.weight)
+        if self.start is not None and theta is self.start.theta:
+            fn = partial(_logistic_gradient_at, self.link)
+            grad = self.rows.sum_rows(fn, self.start.a, *columns)
+        else:
+            fn = partial(_logistic_gradient, self.link, self.terms.embed(theta))
+            grad = self.rows.sum_rows(fn, *columns)
         return self.terms.take(grad) / self.n + self.ridge * theta
+
+    def value_at_start(self) -> float:
+        """The value where the predictors are known, without a look at the features."""
+        assert self.start is not None
+        theta, a = self.start
+        value = self.rows.sum_columns(
+            partial(_logistic_value, self.link), a, self.target, self.weight
+        )
+        return float(value / self.n + 0.5 * (self.ridge * theta) @ theta)
 
     def value_grad(self, theta: Floats) -> ValueGrad:
         fn = partial(_logistic_value_grad, self.link, self.terms.embed(theta))
@@ -118,7 +147,17 @@ class LogisticObjective:
 def _logistic_gradient(
     link: Link, coef: Floats, X: Matrix, target: Floats, weight: Floats
 ) -> Floats:
-    return pull_back(X, weight * linked_logistic_slope(link, predictor(X, coef), target))
+    return _logistic_gradient_at(link, X, predictor(X, coef), target, weight)
+
+
+def _logistic_gradient_at(
+    link: Link, X: Matrix, a: Floats, target: Floats, weight: Floats
+) -> Floats:
+    return pull_back(X, weight * linked_logistic_slope(link, a, target))
+
+
+def _logistic_value(link: Link, a: Floats, target: Floats, weight: Floats) -> float:
+    return float(weight @ linked_logistic_value(link, a, target))
 
 
 def _logistic_value_grad(

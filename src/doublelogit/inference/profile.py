@@ -21,7 +21,7 @@ from scipy.stats import chi2
 from doublelogit._types import Floats
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
-from doublelogit.methods.maximum import maximum
+from doublelogit.methods.maximum import maximum, worth_hessians
 from doublelogit.methods.prevalence import (
     label_frequency_value_grad,
     prevalence_at,
@@ -188,12 +188,13 @@ def profile(
     bound = least_prevalence(problem)
     enough = FAR * float(chi2.ppf(level, 1)) / 2
     top = problem.likelihood.value_grad(fitted.theta).value
-    stepper = _Stepper(problem, top, bound, enough, own)
+    stepper = _Stepper(problem, top, bound, enough, own, _root(fitted))
     walks = [stepper.walk(fitted.theta, _step(fitted, bound))]
     for theta in others:
         drop = stepper.drop(theta)
         if drop < enough and _is_another(problem, theta, walks, bound):
             found = FittedProblem(problem, theta, fitted.feature_names)
+            stepper = replace(stepper, root=_root(found))
             walks.append(stepper.walk(theta, _step(found, bound)))
     return Profile(tuple(walks), (bound, 1.0))
 
@@ -225,15 +226,26 @@ def _step(fitted: FittedProblem, bound: float) -> float:
     return float(np.clip(ERRORS * se / slope, 1e-5, STEP))
 
 
+def _root(fitted: FittedProblem) -> Floats | None:
+    """A root of the covariance, in whose units a search without Hessians needs few passes."""
+    if worth_hessians(fitted.problem):
+        return None
+    try:
+        return np.asarray(np.linalg.cholesky(fitted.inverse_information), dtype=np.float64)
+    except np.linalg.LinAlgError:  # rounding, where some directions are all noise
+        return None
+
+
 @dataclass(frozen=True)
 class _Stepper:
-    """What all walks of one likelihood share."""
+    """What all points of a walk share."""
 
     problem: Problem
     top: float
     bound: float
     enough: float
     own: bool
+    root: Floats | None = None
 
     def drop(self, theta: Floats) -> float:
         """How far below the fit a theta is."""
@@ -302,7 +314,7 @@ class _Stepper:
         pull = Belief(target, max(abs(target - pi), 1e-9) / 20)
         pulled = replace(self.problem, beliefs=(*self.problem.beliefs, pull))
         enough = ENOUGH / self.problem.n
-        found = maximum(pulled, theta, tol=1e-7, enough=enough).theta
+        found = maximum(pulled, theta, tol=1e-7, enough=enough, root=self.root).theta
         return found, _prevalence(self.problem, found)
 
 

@@ -44,8 +44,8 @@ def em(
     """EM with two logistic models, from a named start or from a given (beta, gamma)."""
     rows, likelihood = problem.rows, problem.likelihood
     valued = stopping == "objective"
-    outcome = problem.outcome_model(valued=valued)
-    propensity = problem.propensity_model(valued=False)
+    outcome = problem.outcome_model(valued=valued, again=True)
+    propensity = problem.propensity_model(valued=False, again=True)
     theta = start(problem, init)
     accelerator = Anderson(memory=8 if accelerate else 0, scale=likelihood.scale)
     value, grad = likelihood.value_grad(theta)

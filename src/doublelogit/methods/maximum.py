@@ -29,15 +29,17 @@ def maximum(
     tol: float,
     max_iter: int = 500,
     enough: float = 0.0,
+    root: Floats | None = None,
     **newton: Any,
 ) -> Solution:
     """The maximum that theta leads to, or a point as near as is ``enough``.
 
+    ``root`` of the inverse curvature nearby is for those without Hessians, and saves passes there.
     ``newton`` are further options of the trust region, whose first steps in large samples see the
     curvature of some of the rows.
     """
     likelihood = problem.likelihood
     if not worth_hessians(problem):
-        return lbfgs(likelihood, theta, tol=tol, max_iter=max_iter, enough=enough)
+        return lbfgs(likelihood, theta, tol=tol, max_iter=max_iter, enough=enough, root=root)
     newton["rough"] = likelihood.rough()
     return trust_region(likelihood, theta, tol=tol, max_iter=max_iter, enough=enough, **newton)

@@ -12,7 +12,7 @@ from doublelogit.design import Terms, predictor
 from doublelogit.fitted import LinearPair, LinearSide, PluggedPair, Side
 from doublelogit.fitted.plugged import NumericSide
 from doublelogit.link import Link, link_name, to_logit
-from doublelogit.objective import LogisticObjective
+from doublelogit.objective import LogisticObjective, Predicted
 from doublelogit.rows import Rows
 from doublelogit.solvers import Factor, Solution, lbfgs, newton
 from doublelogit.solvers.newton import LONGEST, Reach
@@ -52,10 +52,14 @@ class LogisticModel:
     gram: Callable[[], Floats]  # mean of xx' over the rows
     tol: float = INNER_TOL
     max_iter: int | None = None
-    valued: bool = True  # whether a fit says what it has reached, which takes a pass of its own
+    valued: bool = True  # whether a fit says what it has reached
+    # Whether it is fitted again and again: then a last step need not be looked at, since the next
+    # fit begins there, and the value is that of the predictors, which are wanted anyway.
+    again: bool = False
     worst: float = field(default=0.0, init=False)
     theta: Floats = field(init=False)
     _factor: Factor | None = field(default=None, init=False)
+    _kept: Predicted | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.theta = np.zeros(self.terms.size)
@@ -79,13 +83,19 @@ class LogisticModel:
         return self.terms.embed(self.theta)
 
     def fit(self, target: Column, weight: Column | None = None) -> float:
-        return self.solve(target, weight).value
+        value = self.solve(target, weight).value
+        if not (self.again and self.valued):
+            return value
+        weight = self.rows.weight if weight is None else weight
+        return self._objective(self.rows, target, weight, self._predicted).value_at_start()
 
     def solve(self, target: Column, weight: Column | None = None) -> Solution:
         """As fit, returning all that the solver says."""
         weight = self.rows.weight if weight is None else weight
-        rows, (target, weight) = self.rows.restrict(weight, target, weight)
-        objective = self._objective(rows, target, weight)
+        known = [self._kept.a] if self._kept is not None and self._up_to_date else []
+        rows, (target, weight, *known) = self.rows.restrict(weight, target, weight, *known)
+        start = Predicted(self.theta, *known) if known else None
+        objective = self._objective(rows, target, weight, start)
         if self.terms.size > DENSE_LIMIT:
             # a first-order method does not reach INNER_TOL; this is as far as it is worth
             tol, max_iter = max(self.tol, 1e-8), self.max_iter or 1000
@@ -98,7 +108,8 @@ class LogisticModel:
                 max_iter=self.max_iter or 100,
                 factor=self._factor,
                 reach=partial(self._reach, rows, weight),
-                valued=self.valued,
+                valued=self.valued and not self.again,
+                trusted=self.again,
             )
         self.theta, self._factor = solution.theta, solution.factor
         if not solution.converged:
@@ -111,20 +122,32 @@ class LogisticModel:
             self._objective(self.rows, target, weight).value_grad_hess(self.theta).hess
         )
 
-    def _objective(self, rows: Rows, target: Column, weight: Column) -> LogisticObjective:
+    def _objective(
+        self, rows: Rows, target: Column, weight: Column, start: Predicted | None = None
+    ) -> LogisticObjective:
         return LogisticObjective(
-            rows, self.terms, target, weight, self.n, self.l2, self.link, self.units
+            rows, self.terms, target, weight, self.n, self.l2, self.link, self.units, start
         )
 
     def predictor(self) -> Column:
-        return self.rows.map_rows(partial(_logit, self.link, self.coef))
+        a = self._predicted.a
+        return a if self.link is None else self.rows.map_columns(partial(to_logit, self.link), a)
+
+    @property
+    def _predicted(self) -> Predicted:
+        """What the coefficients as they are predict of all rows; no pass is made for it twice."""
+        if self._kept is None or not self._up_to_date:
+            self._kept = None  # before another column is made
+            a = self.rows.map_rows(partial(predictor, coef=self.coef))
+            self._kept = Predicted(self.theta, a)
+        return self._kept
+
+    @property
+    def _up_to_date(self) -> bool:
+        return self._kept is not None and np.array_equal(self._kept.theta, self.theta)
 
     def side(self) -> LinearSide:
         return LinearSide(self.coef, link_name(self.link))
-
-
-def _logit(link: Link, coef: Floats, X: Matrix) -> Floats:
-    return to_logit(link, predictor(X, coef))
 
 
 def fitted_pair(outcome: Model, propensity: Model) -> LinearPair:

@@ -61,6 +61,11 @@ class Problem:
         """Total weight of the rows."""
         return float(self.rows.sum_columns(np.sum, self.rows.weight))
 
+    @cached_property
+    def n_labelled(self) -> float:
+        """Total weight of the labelled rows."""
+        return float(self.rows.sum_columns(np.dot, self.rows.s, self.rows.weight))
+
     @property
     def label(self) -> Terms:
         """Terms of the naive model of S: whatever either model may use."""

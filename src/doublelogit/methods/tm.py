@@ -27,7 +27,7 @@ from scipy.special import expit, logit
 
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
-from doublelogit.likelihood import log_not_label, sigmoid
+from doublelogit.likelihood import log_not, log_not_label
 from doublelogit.methods.models import LogisticModel, Model, accurate, fitted_pair
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.tm_simple import naive_state, soft_target
@@ -54,27 +54,28 @@ def tm(
     """Alternate the two fits, as released or (``literal``) as the paper's text has it."""
     rows = problem.rows
     label = label or problem.label_model()
-    outcome = outcome or problem.outcome_model()
-    propensity = propensity or problem.propensity_model(valued=False)
+    outcome = outcome or problem.outcome_model(again=True)
+    propensity = propensity or problem.propensity_model(valued=False, again=True)
     alpha = weighted_mean(rows, rows.s) if stratum_quantile is None else stratum_quantile
 
     label.fit(rows.s)
     a, log_not_e = naive_state(rows, label.predictor())
-    labelled = rows.map_columns(np.multiply, rows.s, rows.weight)
     trace = [_fit_outcome(outcome, rows, a, log_not_e)]
     accelerator = Anderson(memory=3, scale=problem.likelihood.scale) if accelerate else None
     theta = None
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
         last, a = (a, log_not_e), outcome.predictor()
+        labelled = rows.map_columns(np.multiply, rows.s, rows.weight)
         t = quantile_over(rows, a, labelled, alpha, to=expit)
+        del labelled  # a column more would count while the propensity is fitted
         inside = partial(_stratum, logit(min(t * (1 + TIE), 1.0)))
         propensity.fit(rows.s, rows.map_columns(inside, rows.known, rows.weight, a))
         if accelerator:
             theta = _jump(accelerator, theta, outcome, propensity)
             a = outcome.predictor()
         b = propensity.predictor()
-        log_not_e = rows.map_columns(_log_not, b)
+        log_not_e = rows.map_columns(log_not, b)
         if literal and n_iter == max_iter:
             break
         if not literal:
@@ -104,10 +105,6 @@ def _jump(accelerator: Anderson, theta: Floats | None, outcome: Model, propensit
 def _stratum(cut: float, known: Floats, weight: Floats, a: Floats) -> Floats:
     """Weight of a row in the estimated stratum Y=1: its own inside, zero outside."""
     return weight * np.where(np.isnan(known), a > cut, known == 1)
-
-
-def _log_not(b: Floats) -> Floats:
-    return sigmoid(b).log_not_p
 
 
 def _floor(log_not_e: Floats, b: Floats, a: Floats, last_log_not_e: Floats) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from doublelogit._types import Column, Floats
 from doublelogit.fit import PUFit
 from doublelogit.fitted import HalfwayLabel, LinearPair
-from doublelogit.likelihood import positive_given_unlabelled
+from doublelogit.likelihood import log_not, positive_given_unlabelled
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import Rows
 
@@ -39,7 +39,7 @@ def naive_state(rows: Rows, label: Column) -> tuple[Column, Column]:
     """
     return (
         rows.map_columns(lambda z: z + np.log(2), label),
-        rows.map_columns(lambda z: -np.logaddexp(0, z) - np.log(2), label),
+        rows.map_columns(lambda z: log_not(z) - np.log(2), label),
     )
 
 

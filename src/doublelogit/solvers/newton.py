@@ -4,12 +4,15 @@ Algorithm::
 
     repeat until |g|_max <= tol
         d <- -H0^-1 g                  H0: the Hessian factorised last, here or in an earlier fit
-        if |g(theta + d)| <= .3 |g|    keep H0, corrected by what the step revealed
+        if |g(theta + d)| <= r |g|     keep H0, corrected by what the step revealed
         else                           take the step if it helps, renew H0; if H0 was already
                                        that of theta, shorten the step until the value falls
+                                       an old H0 is renewed when a fit begins
+    a last step may be trusted, if the one before it shrank g so much that another is enough
 
-A gradient costs a sixth of a Hessian. One that shrinks is progress enough in a convex problem,
-and unlike the value it can be compared down to rounding error.
+A Hessian of p coefficients costs as much as p/9 gradients: r is the rate at which so many steps
+are worth one by a new Hessian. A gradient that shrinks is progress enough in a convex problem, and
+unlike the value it can be compared down to rounding error.
 """
 
 from collections.abc import Callable
@@ -21,7 +24,10 @@ from doublelogit._types import Floats
 from doublelogit.solvers.objective import Objective, ValueGrad
 from doublelogit.solvers.solution import Factor, Solution, largest
 
-CONTRACTION = 0.3  # steps that shrink g less gain less per second than a renewed Hessian
+CONTRACTION = 0.3  # a step that shrinks g so much is good, however few the coefficients
+RENEWED = 0.01  # what a step by a new Hessian shrinks g to, or so
+COEFFICIENTS_PER_GRADIENT = 9  # by which the cost of a Hessian grows
+TRUSTED = 0.01  # what a step that is not looked at is trusted to shrink g to, at best
 # A step that changes predictors by ten is one on a flat tail, where the optimum is at infinity.
 LONGEST = 10.0
 
@@ -42,26 +48,32 @@ def newton(
     factor: Factor | None = None,
     reach: Callable[[Floats], Reach] | None = None,
     valued: bool = True,
+    trusted: bool = False,
 ) -> Solution:
     """Minimise a convex objective.
 
     ``factor`` of a nearby fit saves the first Hessian. ``reach`` tells how far a step goes. The
     value, which steps that shrink the gradient do without, may be left out (not ``valued``).
+    Where a last step is ``trusted``, it is not looked at, and the value is that before it.
     """
-    fresh, rate, unit = factor is None, 1.0, objective.unit
-    if factor is None:
+    fresh, rate, unit = factor is None or factor.old, 1.0, objective.unit
+    if factor is None or factor.old:
         value, grad, hess = objective.value_grad_hess(theta)
         factor = Factor.from_matrix(hess)
     else:
         value, grad = np.nan, objective.gradient(theta)
+    slowest = max(RENEWED ** (1 / (1 + len(theta) / COEFFICIENTS_PER_GRADIENT)), CONTRACTION)
     for n_iter in range(max_iter):
         size = largest(grad, unit)
         if size <= tol:
             break
         step, longest = _bounded(-factor.solve(grad), reach)
+        if trusted and max(rate, TRUSTED) * size <= tol:
+            left = rate * size
+            return Solution(theta + step, value, left, n_iter + 1, True, factor)
         trial = _look(objective, theta + step, last=valued and rate * size <= tol)
         rate = largest(trial.grad, unit) / size
-        if rate <= CONTRACTION:
+        if rate <= slowest:
             factor = factor.corrected(step, trial.grad - grad)
             theta, (value, grad), fresh = theta + step, trial, False
             continue

@@ -1,7 +1,7 @@
 """What a solver returns, and the factorised curvature it may leave for the next fit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.solvers.objective import ValueGradHess
 
+FEWEST_STEPS = 40  # that a matrix serves, however few its coefficients
 SINGULAR = 1e-13  # eigenvalues below are rounding error of a matrix with unit diagonal
 
 
@@ -21,6 +22,15 @@ class Factor:
     """
 
     inverse: Floats
+    steps: int = 0  # so many since the matrix was computed
+
+    @property
+    def old(self) -> bool:
+        """Whether a new matrix pays: fits to come need fewer steps by it.
+
+        It costs more passes the more coefficients there are, so that it must serve longer.
+        """
+        return self.steps >= max(len(self.inverse), FEWEST_STEPS)
 
     @classmethod
     def from_matrix(cls, matrix: Floats) -> "Factor":
@@ -33,10 +43,11 @@ class Factor:
         """The inverse updated by how a step changed the gradient."""
         curvature = float(step @ change)
         if curvature <= 0:
-            return self
+            return replace(self, steps=self.steps + 1)
         response = self.inverse @ change
         along = (1 + change @ response / curvature) / curvature * step - response / curvature
-        return Factor(self.inverse + np.outer(step, along) - np.outer(response, step / curvature))
+        left, right = np.column_stack([step, -response]), np.vstack([along, step / curvature])
+        return Factor(self.inverse + left @ right, self.steps + 1)
 
     def solve(self, v: Floats) -> Floats:
         """Solution of ``matrix @ x = v``."""
