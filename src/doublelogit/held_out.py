@@ -11,14 +11,17 @@ from doublelogit._types import Floats
 def simplest(scores: Mapping[Any, Floats], weight: Floats) -> Any:
     """The first of some models that is within a standard error of the best.
 
-    ``scores`` are log-likelihoods of held-out rows, the simplest model first.
+    ``scores`` are log-likelihoods of held-out rows, the simplest model first. One that is worse
+    than a simpler one is never the answer: it may differ so much from the best that it is within
+    a standard error while the simpler one is not.
     """
     means = {name: np.average(score, weights=weight) for name, score in scores.items()}
-    best = max(means, key=lambda name: means[name])
+    best, least = max(means, key=lambda name: means[name]), -np.inf
     for name, score in scores.items():
         behind, error = compared(scores[best], score, weight)
-        if behind <= error:
+        if behind <= error and means[name] >= least:
             return name
+        least = max(least, means[name])
     return best
 
 

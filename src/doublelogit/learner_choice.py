@@ -15,11 +15,13 @@ from doublelogit.estimators.guarded import GuardedClassifier
 from doublelogit.exceptions import TableError
 from doublelogit.held_out import compared, simplest
 from doublelogit.learners import Gain, LearnerChoice, Learners
+from doublelogit.methods.bent_posterior import CURVES, LINES
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import (
     BOOSTING,
     CHECKING_METHOD,
     DEFAULT_METHOD,
+    LEARNER_METHODS,
     LIKELIHOOD_METHODS,
     LINEAR,
     METHODS,
@@ -69,16 +71,27 @@ def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> 
 
 def _scores(table: Table, method: Method, propensity: str) -> tuple[dict[str, Floats], FittedTable]:
     """Log-likelihood of every row by models without it, simplest first; the last model fitted."""
+    if method.name == DEFAULT_METHOD and propensity not in LEARNER_METHODS:
+        return _averaged_scores(table, method, propensity)
     joint = METHODS[CHECKING_METHOD]
-    learners = (
-        CANDIDATES if method.name in (DEFAULT_METHOD, *LIKELIHOOD_METHODS) else CANDIDATES[:2]
-    )
+    able = method.name in (DEFAULT_METHOD, *LIKELIHOOD_METHODS)
     parts = folds_of(table)
     scores = {}
-    for learner in learners:
+    for learner in CANDIDATES if able else CANDIDATES[:2]:
         fitted = quietly(fit_table, table, joint, None, Learners(learner, propensity))
         scores[learner] = held_out(table, fitted, parts)
     return scores, fitted
+
+
+def _averaged_scores(
+    table: Table, method: Method, propensity: str
+) -> tuple[dict[str, Floats], FittedTable]:
+    """The same by the default itself: trees that bend it have fitted its lines and curves too."""
+    fitted = quietly(fit_table, table, method, None, Learners(BOOSTING, propensity))
+    classifier = fitted.classifier
+    names = dict(zip((LINES, CURVES), CANDIDATES[:2], strict=True))
+    scores = {names[start]: score for start, score in classifier.held_out_straight.items()}
+    return scores | {BOOSTING: classifier.held_out}, fitted
 
 
 def folds_of(table: Table, random_state: int = 0) -> Folds:

@@ -11,6 +11,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.findings import Finding
 from doublelogit.findings.methods import learner_chosen, too_few_to_choose
 from doublelogit.registry import (
+    AVERAGED_LEARNERS,
     BOOSTING,
     CHECKING_METHOD,
     DEFAULT_METHOD,
@@ -78,19 +79,28 @@ class Learners:
         return self.outcome, self.propensity
 
     def asked(self, method: Method) -> Method:
-        """The method asked for, or the likelihood's where trees take the place of the default."""
-        own = any(name in LEARNER_METHODS for name in self._both)
+        """The method asked for, or the likelihood's if the default has no such learners."""
+        own = any(name in LEARNER_METHODS for name in self._both) and not self._averaged
         return METHODS[CHECKING_METHOD] if own and method.name == DEFAULT_METHOD else method
+
+    @property
+    def _averaged(self) -> Method | None:
+        """The method that bends the class of the default, whose labelling is not bent."""
+        bent = self.propensity in LEARNER_METHODS
+        return None if bent else AVERAGED_LEARNERS.get(self.outcome)
 
     def method(self, method: Method) -> Method:
         """The method of these learners; one with its own takes the place of a likelihood's."""
         wanted = [name for name in self._both if name in LEARNER_METHODS]
         if not wanted:
             return method
+        if method.name == DEFAULT_METHOD and self._averaged is not None:
+            return self._averaged
         if method.name not in LIKELIHOOD_METHODS:
+            able = (DEFAULT_METHOD, *LIKELIHOOD_METHODS)
             raise TableError(
-                f"`learner` {wanted[0]} maximises the likelihood of the labels, so `method` must "
-                f"be one of {', '.join(LIKELIHOOD_METHODS)}; got {method.name!r}."
+                f"`learner` {wanted[0]} is fitted by the likelihood of the labels, so `method` "
+                f"must be one of {', '.join(able)}; got {method.name!r}."
             )
         if len(set(wanted)) > 1:
             raise TableError(

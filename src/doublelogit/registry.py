@@ -147,9 +147,19 @@ _LEARNERS = (
     Method("boosted", "boosted:BoostedClassifier", out_of_core=False),
     Method("network", "network:NetworkClassifier", out_of_core=False),
 )
+# The same for the default, which averages: trees bend its class, and leave the rest to it.
+_AVERAGED_LEARNERS = (
+    Method(
+        "averaged-boosted",
+        "averaged_boosted:AveragedBoostedClassifier",
+        out_of_core=False,
+        intervals="posterior",
+    ),
+)
 METHODS = {method.name: method for method in _METHODS}
 RIVALS = {method.name: method for method in _RIVALS}
-CLASSIFIERS = {method.class_name: method for method in (*_METHODS, *_LEARNERS, *_RIVALS)}
+_ALL = (*_METHODS, *_LEARNERS, *_AVERAGED_LEARNERS, *_RIVALS)
+CLASSIFIERS = {method.class_name: method for method in _ALL}
 AUDIT_GOALS = ("prevalence", "orientation", "list")  # what rows of an audit may be drawn for
 DEFAULT_METHOD = "averaged"
 # What tests, curves and checks of the default are made by: the quickest that has a likelihood.
@@ -165,6 +175,7 @@ LEARNERS = (LINEAR, SPLINE, BOOSTING, NETWORK)
 OFFERED = (*LEARNERS, AUTO)
 # Learners with classifiers of their own, which maximise a likelihood; others serve every method.
 LEARNER_METHODS = dict(zip((BOOSTING, NETWORK), _LEARNERS, strict=True))
+AVERAGED_LEARNERS = dict(zip((BOOSTING,), _AVERAGED_LEARNERS, strict=True))
 LIKELIHOOD_METHODS = (CHECKING_METHOD, "em")
 
 # The likelihood under labelling at random: a constant propensity. Reports and comparisons show it

@@ -154,6 +154,10 @@ class BoostedClassifier(GuardedClassifier):
         self.pos_label = pos_label
 
     def _bent(self, problem: Problem, X: Floats) -> Guarded:
+        return boosted(problem, X, self._bins(problem, X), self._growth, self._guards)
+
+    def _bins(self, problem: Problem, X: Floats) -> tuple[Bins | None, Bins | None]:
+        """What trees of the outcome and of the propensity may split."""
         codes = self._codes(problem.rows)
         given = self._index("tree_features", problem.rows)
         outcome = np.union1d(columns_of(problem.outcome), codes) if given is None else given
@@ -162,13 +166,16 @@ class BoostedClassifier(GuardedClassifier):
             None if own is None else Bins.learn(X, own, np.isin(own, codes))
             for own in self._sides(self.trees_of, columns)
         )
-        growth = Growth(
+        return one, other
+
+    @property
+    def _growth(self) -> Growth:
+        return Growth(
             n_trees=self.n_trees,
             learning_rate=self.learning_rate,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
         )
-        return boosted(problem, X, (one, other), growth, self._guards)
 
     def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         codes = self._codes(rows)

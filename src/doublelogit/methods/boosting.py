@@ -14,6 +14,7 @@ from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from doublelogit._types import Floats, Ints
+from doublelogit.methods.bent_posterior import bent_posterior
 from doublelogit.methods.guarded import Guarded, Guards, Kept, Maker, guarded
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.trees import Bins, forest, joined
@@ -87,6 +88,14 @@ def boosted(
     """Bend the outcome, the propensity or both by trees of bins of X; rows in memory."""
     one, other = (None if bins is None else _maker(X, bins, growth, guards) for bins in trees)
     return guarded(problem, (one, other), guards)
+
+
+def boosted_posterior(
+    problem: Problem, X: Floats, bins: Bins | None, growth: Growth, guards: Guards
+) -> Guarded:
+    """Bend the class of AVERAGED by trees of bins of X; rows in memory."""
+    make = None if bins is None else _maker(X, bins, growth, guards)
+    return bent_posterior(problem, make, guards)
 
 
 def _maker(X: Floats, bins: Bins, growth: Growth, guards: Guards) -> Maker:

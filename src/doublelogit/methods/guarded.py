@@ -21,8 +21,8 @@ line's. One level of folds would not do: the t of other rows carry the labels of
 model, and its likelihood then grows without end.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -132,6 +132,34 @@ class Half:
         return self.outcome.kept(moment[0]), self.propensity.kept(moment[1])
 
 
+class Keeps(Protocol):
+    """Models that were fitted together, which can go back to an earlier moment."""
+
+    def moment(self) -> Any:
+        """What tells the models of now from later ones."""
+
+    def kept(self, moment: Any) -> Any:
+        """The models as they were at a moment."""
+
+
+class Judge(Protocol):
+    """The rows in a fold, and models that have not seen them."""
+
+    @property
+    def inside(self) -> Ints:
+        """The rows in the fold."""
+
+    @property
+    def halves(self) -> Sequence[Keeps]:
+        """Models of the rows outside it."""
+
+    def grow(self, rows: MemoryRows) -> None:
+        """Bend the models a little further."""
+
+    def losses(self, rows: MemoryRows) -> Floats:
+        """Negative log-likelihood of label and audited class of each row in the fold."""
+
+
 @dataclass
 class Fold:
     """The rows in a fold, and the halves of those outside it."""
@@ -148,20 +176,24 @@ class Fold:
             half.outcome.grow(t, rows.weight)
             half.propensity.grow(rows.s, rows.weight * t)
 
-    def judged(self) -> tuple[Floats, Floats]:
-        """Logits of y and e of the rows in the fold, means of the halves."""
-        models = [(half.outcome, half.propensity) for half in self.halves]
-        found = [[side.predictor()[self.inside] for side in pair] for pair in models]
+    def losses(self, rows: MemoryRows) -> Floats:
+        """Negative log-likelihood of the rows in the fold, by the means of the halves."""
+        models, at = [(half.outcome, half.propensity) for half in self.halves], self.inside
+        found = [[side.predictor()[at] for side in pair] for pair in models]
         a, b = np.mean(found, axis=0)
-        return a, b
+        return double_logistic(rows.s[at], rows.known[at], a, b).value
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """What was found: the fit, and the log-likelihood of each row by models without it."""
+    """What was found: the fit, and the log-likelihood of each row by models without it.
+
+    ``straight`` has that of the starts, before anything was bent.
+    """
 
     fit: PUFit
     held_out: Floats
+    straight: Mapping[str, Floats] = field(default_factory=dict)
 
 
 def guarded(problem: Problem, bent: tuple[Maker | None, Maker | None], guards: Guards) -> Guarded:
@@ -169,9 +201,9 @@ def guarded(problem: Problem, bent: tuple[Maker | None, Maker | None], guards: G
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
     line = joint(problem)
-    parts = _split(rows, guards)
+    parts = split_rows(rows, guards)
     found = {
-        start: _grown(rows, [_fold(problem, bent, part, theta, guards) for part in parts], guards)
+        start: grown(rows, [_fold(problem, bent, part, theta, guards) for part in parts], guards)
         for start, theta in _starts(problem, line, guards)
     }
     best = simplest({start: -grown.losses for start, grown in found.items()}, rows.weight)
@@ -191,7 +223,7 @@ def _straight(
     whole, rows = replace(guards, cross_fit=False), problem.rows
     theta = problem.theta(line.model)
     assert isinstance(rows, MemoryRows)
-    return _losses(rows, [_fold(problem, (None, None), part, theta, whole) for part in parts])
+    return all_losses(rows, [_fold(problem, (None, None), part, theta, whole) for part in parts])
 
 
 @dataclass(frozen=True)
@@ -199,20 +231,20 @@ class Rounds:
     """What rounds from one start have led to: the best of them, its models and losses."""
 
     best: int
-    kept: list[tuple[Kept, Kept]]
+    kept: list[Any]
     losses: Floats
     trace: tuple[float, ...]
 
 
-def _grown(rows: MemoryRows, folds: list[Fold], guards: Guards) -> Rounds:
+def grown(rows: MemoryRows, folds: Sequence[Judge], guards: Guards) -> Rounds:
     """Rounds of E- and M-steps, until held-out labels do not gain."""
-    losses = _losses(rows, folds)
+    losses = all_losses(rows, folds)
     halves = [half for fold in folds for half in fold.halves]
     trace, best, moments = [_mean(rows, losses)], 0, [half.moment() for half in halves]
     for n_iter in range(1, guards.max_rounds + 1):
         for fold in folds:
             fold.grow(rows)
-        now = _losses(rows, folds)
+        now = all_losses(rows, folds)
         trace.append(_mean(rows, now))
         if not guards.patience or trace[-1] < trace[best] - NO_GAIN:
             best, losses, moments = n_iter, now, [half.moment() for half in halves]
@@ -232,7 +264,8 @@ def _starts(problem: Problem, line: PUFit, guards: Guards) -> Iterator[tuple[str
         yield start, problem.theta(line.model) if start == "line" else _constant(problem)
 
 
-def _split(rows: MemoryRows, guards: Guards) -> list[tuple[Ints, Ints]]:
+def split_rows(rows: MemoryRows, guards: Guards) -> list[tuple[Ints, Ints]]:
+    """Rows outside and in each fold."""
     every = np.arange(len(rows.s))
     if guards.n_folds == 1:
         return [(every, every)]
@@ -290,12 +323,12 @@ def _constant(problem: Problem) -> Floats:
     return np.concatenate([beta, gamma])
 
 
-def _losses(rows: MemoryRows, folds: list[Fold]) -> Floats:
+def all_losses(rows: MemoryRows, folds: Sequence[Judge]) -> Floats:
     """Negative log-likelihood of label and audited class of each row, by models without it."""
-    a, b = np.empty(len(rows.s)), np.empty(len(rows.s))
+    found = np.empty(len(rows.s))
     for fold in folds:
-        a[fold.inside], b[fold.inside] = fold.judged()
-    return double_logistic(rows.s, rows.known, a, b).value
+        found[fold.inside] = fold.losses(rows)
+    return found
 
 
 def _mean(rows: MemoryRows, losses: Floats) -> float:
