@@ -7,13 +7,16 @@ follow the class (gamma = beta) or lean on the other features (gamma of norm .6 
 combinations 24 of each mechanism are chosen by the sha256 of their names, and twelve larger ones
 (n = 10,000 or p = 60) likewise. Cover, width and score (Winkler) of 90% intervals of the share of
 positives in the sample, beside the interval from the labelled share to 1 and, on the first samples,
-that of the profile likelihood of JOINT, go to benchmarks/results/grid.csv, cell by cell.
+that of the profile likelihood of JOINT, go to benchmarks/results/grid.csv, cell by cell. Samples
+that were run are kept in build/grid, so that a run that was stopped goes on; the larger cells have
+half as many samples.
 """
 
 import hashlib
+import json
 import sys
+import time
 import warnings
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +31,9 @@ from threadpoolctl import threadpool_limits
 from doublelogit import AveragedClassifier, JointClassifier, infer
 
 RESULT = Path(__file__).parent / "results" / "grid.csv"
+KEPT = Path(__file__).parent.parent / "build" / "grid"
 LEVEL = 0.9
+USUAL = 72  # designs before the larger ones
 MECHANISMS = ("random", "follows", "disjoint")
 NORMS, SHARES, FREQUENCIES = (0.3, 0.5, 1.0, 2.0, 4.0), (0.1, 0.3, 0.7), (0.2, 0.5, 0.8)
 
@@ -72,9 +77,17 @@ def _order(design: Design) -> str:
     return design.order
 
 
-@cache
+FOUND: dict[Design, tuple[np.ndarray, float, np.ndarray, float]] = {}
+
+
 def coefficients(design: Design) -> tuple[np.ndarray, float, np.ndarray, float]:
-    """Slopes and intercepts that give the share and the label frequency."""
+    """Slopes and intercepts that give the share and the label frequency, found once."""
+    if design not in FOUND:  # a cache of functools would not reach the workers
+        FOUND[design] = _coefficients(design)
+    return FOUND[design]
+
+
+def _coefficients(design: Design) -> tuple[np.ndarray, float, np.ndarray, float]:
     half = -(-design.p // 2)
     beta, gamma = np.zeros(design.p), np.zeros(design.p)
     beta[:half] = design.norm / np.sqrt(half)
@@ -102,27 +115,45 @@ def sample(design: Design, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def run(design: Design, samples: int, profiled: int) -> list[dict]:
-    """Intervals of all samples of a design."""
-    lines = []
-    with threadpool_limits(1), warnings.catch_warnings():
+    """Intervals of all samples of a design, those kept from an earlier run included."""
+    kept = KEPT / f"{design.order[:16]}.jsonl"
+    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    done = {line["seed"] for line in lines}
+    with threadpool_limits(1), warnings.catch_warnings(), kept.open("a") as file:
         warnings.simplefilter("ignore")
-        for seed in range(samples):
-            X, y, s = sample(design, seed)
-            model = AveragedClassifier().fit(X, s)
-            warned = any(f.topic == "identification" for f in model.findings_)
-            found = {"AVERAGED": model.prevalence_interval(LEVEL), "trivial": (s.mean(), 1.0)}
-            if seed < profiled:
-                ends = infer(JointClassifier().fit(X, s), X, s)
-                ends = ends.prevalence(method="profile", level=LEVEL)
-                found["profile"] = (ends.low, ends.high)
-            for method, interval in found.items():
-                about = {**design._asdict(), "seed": seed, "method": method, "warned": warned}
-                lines.append(about | measured(interval, y.mean(), LEVEL))
+        for seed in sorted(set(range(samples)) - done):
+            new = intervals(design, seed, profiled=seed < profiled)
+            file.writelines(json.dumps(line) + "\n" for line in new)
+            file.flush()
+            lines += new
+    return [line for line in lines if line["seed"] < samples]
+
+
+def intervals(design: Design, seed: int, *, profiled: bool) -> list[dict]:
+    """Intervals of one sample, with what they are worth."""
+    X, y, s = sample(design, seed)
+    start = time.process_time()
+    model = AveragedClassifier().fit(X, s)
+    seconds = time.process_time() - start
+    warned = any(f.topic == "identification" for f in model.findings_)
+    found = {"AVERAGED": model.prevalence_interval(LEVEL), "trivial": (s.mean(), 1.0)}
+    if profiled:
+        ends = infer(JointClassifier().fit(X, s), X, s).prevalence(method="profile", level=LEVEL)
+        found["profile"] = (ends.low, ends.high)
+    about = {**design._asdict(), "seed": seed, "warned": warned, "seconds": seconds}
+    lines = []
+    for method, interval in found.items():
+        numbers = {k: float(v) for k, v in measured(interval, y.mean(), LEVEL).items()}
+        lines.append(about | {"method": method} | numbers)
     return lines
 
 
 def main(samples: int = 20, profiled: int = 0) -> None:
-    jobs = (delayed(run)(design, samples, profiled) for design in designs())
+    KEPT.mkdir(parents=True, exist_ok=True)
+    jobs = (
+        delayed(run)(d, samples if k < USUAL else -(-samples // 2), profiled)
+        for k, d in enumerate(designs())
+    )
     lines = [line for part in Parallel(n_jobs=-1)(jobs) for line in part]
     keys = [*Design._fields, "method"]
     table = (
@@ -134,6 +165,7 @@ def main(samples: int = 20, profiled: int = 0) -> None:
             width=("width", "mean"),
             score=("score", "mean"),
             warned=("warned", "mean"),
+            seconds=("seconds", "mean"),
         )
     )
     table.round(4).to_csv(RESULT)

@@ -67,6 +67,9 @@ def test_terms_embed_and_take_are_inverse():
     np.testing.assert_array_equal(terms.embed(theta), [1, 0, 2, 0, 3])
     np.testing.assert_array_equal(terms.take(terms.embed(theta)), theta)
     assert terms.size == 3
+    full = np.zeros((5, 5))
+    full[np.ix_([0, 2, 4], [0, 2, 4])] = np.outer(theta, theta)
+    np.testing.assert_array_equal(terms.embed_matrix(np.outer(theta, theta)), full)
     assert design.Terms(4).embed(theta) is theta
 
 

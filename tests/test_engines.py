@@ -112,7 +112,7 @@ def in_memory():
 def coarse(monkeypatch):
     """AVERAGED evaluates two cells and cuts none: the same sums over rows, in fewer passes."""
     exploration = import_module("doublelogit.methods.exploration")
-    for name, value in {"CELLS": 2, "HEAVY": 1.1, "EDGE": 1.1}.items():
+    for name, value in {"CELLS": 2, "HEAVY": 1.1, "FIRST": 1.0, "EDGE": 1.1}.items():
         monkeypatch.setattr(exploration, name, value)
 
 

@@ -76,8 +76,9 @@ def test_groups_are_as_sure_as_draws_of_their_coefficients(rows, model, found):
         inside = draws[:, groups == name].mean(axis=1)
         assert estimate.value == pytest.approx(inside.mean(), abs=0.01)
         width = np.subtract(*np.quantile(inside, [0.95, 0.05]))
-        # the estimate also has what drawing the rows adds, and the spread within a cell
-        assert 0.97 * width < estimate.high - estimate.low < 1.5 * width
+        # the estimate also has what drawing the rows adds, and the spread within a cell; draws are
+        # of the middles of cells, from which their mass leans towards the peak
+        assert 0.94 * width < estimate.high - estimate.low < 1.5 * width
 
 
 def test_groups_add_up_to_all_rows(rows, found):

@@ -54,6 +54,11 @@ def quadratic(X: Matrix, V: Floats, Z: Matrix) -> Floats:
     return np.asarray(total + X @ V[:-1, -1] + Z @ V[-1, :-1] + V[-1, -1])
 
 
+def row_products(Z: Floats, W: Floats) -> Floats:
+    """Products ``z'w`` of the rows of two dense matrices."""
+    return np.asarray(np.einsum("ij,ij->i", Z, W))
+
+
 def squares(X: Matrix, h: Floats) -> Floats:
     """Diagonal of :func:`sandwich`, without the matrix."""
     if sparse.issparse(X):
@@ -146,6 +151,15 @@ class Terms:
         coef = np.zeros(self.n_features + 1)
         coef[self.columns], coef[-1] = theta[:-1], theta[-1]
         return coef
+
+    def embed_matrix(self, matrix: Floats) -> Floats:
+        """A matrix of all pairs of full-length coefficients, likewise."""
+        if self.columns is None:
+            return matrix
+        full = np.zeros((self.n_features + 1, self.n_features + 1))
+        own = np.append(self.columns, self.n_features)
+        full[np.ix_(own, own)] = matrix
+        return full
 
     def take(self, coef: Floats) -> Floats:
         """The entries of a full-length vector that belong to the terms."""

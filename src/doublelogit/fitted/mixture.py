@@ -20,7 +20,9 @@ LIMIT = 1e-12  # probabilities of 0 and 1 have no logit
 
 def deviations(X: Matrix, covariance: Floats) -> Floats:
     """Standard deviation of [x, 1]'coef for each row and each covariance of coef."""
-    variance = [quadratic(X, V, X) for V in covariance]
+    variance = [
+        quadratic(X, V, X) if V[:-1].any() else np.full(X.shape[0], V[-1, -1]) for V in covariance
+    ]
     return np.sqrt(np.maximum(np.column_stack(variance), 0.0))
 
 

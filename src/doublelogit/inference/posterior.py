@@ -28,6 +28,7 @@ from doublelogit.thresholds import UNDETERMINED
 
 METHOD = "posterior"
 LEAST = 1e-12  # shares of 0 and 1 have no logit
+MOST_STEPS = 50
 
 
 class ComponentSums(NamedTuple):
@@ -90,14 +91,20 @@ class GroupPosterior:
     def _expected(self) -> Floats:
         """Expected mean of y(x) in each group, by component.
 
-        A share in expectation differs from that of the centre, by as much in each group on the
-        logit scale.
+        A share in expectation, and over a cell, differs from that of the centre, by as much in
+        each group on the logit scale; groups add up to all rows.
         """
         counts, positive = self.sums.counts[:, :1], self.sums.positive
-        at_centre = np.clip(positive.sum(axis=0) / counts.sum(), LEAST, 1 - LEAST)
         share = np.clip(self._overall[0], LEAST, 1 - LEAST)
-        mean = np.clip(positive / counts, LEAST, 1 - LEAST)
-        return np.asarray(expit(logit(mean) + logit(share) - logit(at_centre)))
+        weight, at = counts / counts.sum(), logit(np.clip(positive / counts, LEAST, 1 - LEAST))
+        for _ in range(MOST_STEPS):
+            mean = expit(at)
+            short = share - (weight * mean).sum(axis=0)
+            if np.abs(short).max() < LEAST:
+                break
+            slope = (weight * mean * (1 - mean)).sum(axis=0)
+            at = at + np.clip(short / np.maximum(slope, LEAST), -1.0, 1.0)
+        return np.asarray(expit(at))
 
     @property
     def _overall(self) -> tuple[Floats, Floats]:
@@ -269,7 +276,9 @@ def _coefficient_columns(mixture: PosteriorMixture, side: Any, level: float) -> 
     mean = mixture.weight @ side.coef
     sd = np.sqrt(mixture.weight @ (side.errors**2 + (side.coef - mean) ** 2))
     ends = mixture.credible(side.coef.T, side.errors.T, level)
-    above = mixture.weight @ ndtr(side.coef / np.maximum(side.errors, np.finfo(float).tiny))
+    with np.errstate(over="ignore"):  # the intercept of a slice is given
+        sure = side.coef / np.maximum(side.errors, np.finfo(float).tiny)
+    above = mixture.weight @ ndtr(sure)
     above = np.clip(above, 0.0, 1.0)  # weights add up to one but for rounding
     with np.errstate(over="ignore"):
         return np.column_stack([mean, sd, above, ends, np.exp(mean)])

@@ -4,10 +4,11 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.special import softmax
+from scipy.interpolate import PchipInterpolator
+from scipy.special import logsumexp, softmax
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import Terms, predictor, pull_back
+from doublelogit.design import predictor, pull_back
 from doublelogit.fitted import PosteriorMixture, PosteriorSide
 from doublelogit.fitted.mixture import deviations
 from doublelogit.link import Link, probability
@@ -19,23 +20,66 @@ from doublelogit.methods.problem import Problem
 
 LEVEL = 1e-9  # difference of two means of probabilities that is none
 MOST_STEPS = 50
+PARTS = (np.arange(9) + 0.5) / 9  # of a cell, in which its mass and shares are told apart
+STEEP = 3.0  # most that the logarithm of a density changes from the middle of a cell to its edge
+TINY = np.finfo(float).tiny
 AT_ONCE = 16  # components whose rows are looked at in one pass: more would not fit the cache
 
 
 def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:
     """The components that matter, as a mixture of normals."""
-    log_mass, rho, kappa = np.array(
-        [(c.log_mass, c.law.slice.prior.rho, c.law.slice.prior.kappa) for c in components]
-    ).T
-    share = softmax(log_mass)
-    kept = np.flatnonzero(share >= LIGHT * share.max())
-    weight = share[kept] / share[kept].sum()
+    share = softmax([c.log_mass for c in components])
+    components = [c for c, one in zip(components, share, strict=True) if one >= LIGHT * share.max()]
+    rho, kappa = np.array([(c.law.slice.prior.rho, c.law.slice.prior.kappa) for c in components]).T
     problem = components[0].posterior.problem
-    outcome, propensity = _sides([components[i] for i in kept])
+    outcome, propensity = _sides(components)
+    log_mass, outcome, propensity = integrated(components, outcome, propensity)
+    weight = softmax(log_mass)
     told = (informed(outcome, problem.beliefs, mean_s), propensity)
     outcome, propensity = (levelled(problem, weight, side) for side in told)
-    about = (weight, weight, rho[kept], log_mass[kept])
-    return PosteriorMixture(mean_s, *about, outcome, propensity, symmetric, kappa=kappa[kept])
+    about = (weight, weight, rho, log_mass)
+    return PosteriorMixture(mean_s, *about, outcome, propensity, symmetric, kappa=kappa)
+
+
+def integrated(
+    components: list[Component], *sides: PosteriorSide
+) -> tuple[Floats, PosteriorSide, PosteriorSide]:
+    """Masses and shares over whole cells, by what is known at their middles.
+
+    Along a curve the logarithm of the density and the shares are interpolated between the middles.
+    """
+    log_mass = np.array([component.log_mass for component in components])
+    edges = np.array([(component.low, component.high) for component in components])
+    share, variance = [side.share.copy() for side in sides], [side.share_sd**2 for side in sides]
+    explored = [component.curve for component in components]
+    for one in set(explored):
+        here = np.flatnonzero([other == one for other in explored])
+        if len(here) == 1:  # a cell whose neighbours hold nothing is not filled by its own mass
+            continue
+        here = here[np.argsort(edges[here, 0])]
+        low, width = edges[here, 0], np.diff(edges[here])[:, 0]
+        middle, within = low + width / 2, low[:, None] + np.outer(width, PARTS)
+        density = _between(middle, log_mass[here], within) - log_mass[here, None]
+        density = np.clip(density, -STEEP, STEEP)
+        log_mass[here] += logsumexp(density, axis=1) - np.log(len(PARTS))
+        weight = softmax(density, axis=1)
+        for mean, square in zip(share, variance, strict=True):
+            at = _between(middle, mean[here], within)
+            mean[here] = (weight * at).sum(axis=1)
+            square[here] += (weight * (at - mean[here, None]) ** 2).sum(axis=1)
+    found = [
+        replace(side, share=np.clip(mean, TINY, 1.0), share_sd=np.sqrt(square))
+        for side, mean, square in zip(sides, share, variance, strict=True)
+    ]
+    return log_mass, found[0], found[1]
+
+
+def _between(middle: Floats, value: Floats, within: Floats) -> Floats:
+    """Values between middles of cells, without overshoot; beyond the last ones a straight line."""
+    x, at = np.log(middle), np.log(within)
+    curve = PchipInterpolator(x, value)
+    inside = np.clip(at, x[0], x[-1])
+    return np.asarray(curve(inside) + curve.derivative()(inside) * (at - inside))
 
 
 def levelled(problem: Problem, weight: Floats, side: PosteriorSide) -> PosteriorSide:
@@ -70,66 +114,77 @@ def informed(side: PosteriorSide, beliefs: tuple[Belief, ...], mean_s: float) ->
 
 
 def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
-    """Both models of every component."""
-    problems = [component.posterior.problem for component in components]
-    cuts = [problem.outcome.size for problem in problems]
-    outcome = [(p.outcome, slice(None, k)) for p, k in zip(problems, cuts, strict=True)]
-    propensity = [(p.propensity, slice(k, None)) for p, k in zip(problems, cuts, strict=True)]
-    return _side(components, outcome), _side(components, propensity)
-
-
-def _side(components: list[Component], parts: list[tuple[Terms, slice]]) -> PosteriorSide:
-    """Full-length coefficients and covariances of one model, and its share."""
-    coefs, covariances = [], []
-    for component, (terms, part) in zip(components, parts, strict=True):
-        law = component.law
-        embedding = np.column_stack([terms.embed(unit) for unit in np.eye(terms.size)])
-        coefs.append(embedding @ law.theta[part])
-        covariances.append(embedding @ law.theta_covariance[part, part] @ embedding.T)
-    coef, covariance = np.array(coefs), np.array(covariances)
-    posterior = components[0].posterior
-    share, share_sd = _shares(posterior.problem, posterior.spread, coef, covariance)
-    spread = np.hypot(share_sd, _within(components, share))
-    return PosteriorSide(coef, covariance, share, spread)
-
-
-def _within(components: list[Component], share: Floats) -> Floats:
-    """Standard deviation of a share inside each cell, by how it changes from cell to cell."""
-    low, high = np.array([(component.low, component.high) for component in components]).T
-    deviation = np.zeros(len(components))
-    explored = [component.curve for component in components]
-    for one in set(explored):
-        here = np.flatnonzero([other == one for other in explored])
-        if len(here) > 1:  # a cell whose neighbours hold nothing is not filled by its own mass
-            slope = np.gradient(share[here], (low + high)[here] / 2)
-            deviation[here] = np.abs(slope) * (high - low)[here] / np.sqrt(12)
-    return deviation
+    """Both models of every component: full-length coefficients, their covariances and shares."""
+    found = []
+    for component in components:
+        problem, law = component.posterior.problem, component.law
+        theta, covariance, k = law.theta, law.theta_covariance, problem.outcome.size
+        parts = ((problem.outcome, slice(None, k)), (problem.propensity, slice(k, None)))
+        for terms, part in parts:
+            found.append((terms.embed(theta[part]), terms.embed_matrix(covariance[part, part])))
+    coefs, covariances = zip(*found, strict=True)
+    pairs = [(np.array(coefs[i::2]), np.array(covariances[i::2])) for i in (0, 1)]
+    shares = _shares(components, *pairs)
+    outcome, propensity = (
+        PosteriorSide(*pair, *share) for pair, share in zip(pairs, shares, strict=True)
+    )
+    return outcome, propensity
 
 
 def _shares(
-    problem: Problem, spread: bool, coef: Floats, covariance: Floats
-) -> tuple[Floats, Floats]:
+    components: list[Component], *sides: tuple[Floats, Floats]
+) -> list[tuple[Floats, Floats]]:
     """Expected mean probabilities over the rows, and deviations, that of drawing rows included."""
+    posterior = components[0].posterior
+    problem, tied = posterior.problem, np.array([c.posterior.follows for c in components])
     rows, sums = problem.rows, []
-    for i in range(0, len(coef), AT_ONCE):
+    for i in range(0, len(components), AT_ONCE):
         part = slice(i, i + AT_ONCE)
-        fn = partial(_moments, problem.link, coef[part], covariance[part] if spread else None)
-        total, square, slope = rows.sum_rows(fn, rows.weight)
-        sums.append((total, square, slope.T))
-    mean, square, slope = (np.concatenate(part) / problem.n for part in zip(*sums, strict=True))
-    among_rows = np.maximum(square - mean**2, 0.0)  # a constant leaves a rounding error of zero
-    of_coefficients = np.maximum(np.einsum("kj,kjl,kl->k", slope, covariance, slope), 0.0)
-    return mean, np.sqrt(of_coefficients + among_rows / problem.n)
+        coefs = [coef[part] for coef, _ in sides]
+        spread = [V[part] for _, V in sides] if posterior.spread else None
+        fn = partial(_moments, problem.link, tied[part], coefs, spread)
+        sums.append(rows.sum_rows(fn, rows.weight))
+    found = []
+    for k, (_, covariance) in enumerate(sides):
+        mean, square, slope = (
+            np.concatenate([one[3 * k + j].T for one in sums]) / problem.n for j in range(3)
+        )
+        among_rows = np.maximum(square - mean**2, 0.0)  # a constant leaves a rounding error of zero
+        of_coefficients = np.maximum(np.einsum("kj,kjl,kl->k", slope, covariance, slope), 0.0)
+        found.append((mean, np.sqrt(of_coefficients + among_rows / problem.n)))
+    return found
 
 
 def _moments(
-    link: Link, coef: Floats, covariance: Floats | None, X: Matrix, weight: Floats
+    link: Link,
+    follows: Floats,
+    coefs: list[Floats],
+    covariances: list[Floats] | None,
+    X: Matrix,
+    weight: Floats,
+) -> tuple[Floats, ...]:
+    """Sums over rows of probabilities, their squares and slopes, of both models."""
+    roots: tuple[Floats | None, ...] = (None, None)
+    if covariances is not None:
+        class_root = deviations(X, covariances[0])
+        # labelling that follows the class varies as the class does
+        root, free = class_root * follows, np.isnan(follows)
+        if free.any():
+            root[:, free] = deviations(X, covariances[1][free])
+        roots = (class_root, root)
+    return tuple(
+        total
+        for coef, root in zip(coefs, roots, strict=True)
+        for total in _sums(link, predictor(X, coef.T), root, X, weight)
+    )
+
+
+def _sums(
+    link: Link, a: Floats, root: Floats | None, X: Matrix, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    a = predictor(X, coef.T)
-    if covariance is None:
+    if root is None:
         y = probability(link, a)
         return weight @ y.value, weight @ y.value**2, pull_back(X, weight[:, None] * y.slope)
-    root = deviations(X, covariance)
     at = [probability(link, a + z * root) for z in LINE.first]
     value, slope = (
         sum(w * column for w, column in zip(LINE.weight, columns, strict=True))

@@ -1,6 +1,6 @@
 """The likelihood of two models whose coefficients are uncertain: expectations under a normal law.
 
-With theta ~ N(m, V) the predictors (a, b) of a row are normal about (m_a, m_b), and so
+With theta ~ N(m, V), V given by a root, the predictors (a, b) of a row are normal about (m_a, m_b):
 
     a = m_a + r z_1,  b = m_b + l z_1 + c z_2,    z standard normal, R = [[r, 0], [l, c]]
 
@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import expit
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import Terms, predictor, pull_back, quadratic, sandwich
+from doublelogit.design import Terms, predictor, pull_back, row_products, sandwich
 from doublelogit.likelihood import PairLoss
 from doublelogit.link import Response
 from doublelogit.objective import four_blocks
@@ -105,7 +105,7 @@ class TwoPredictors(Protocol):
 
     def predictors(self, theta: Floats, X: Matrix) -> tuple[Floats, Floats]: ...
     def loss(
-        self, seen: Observed, a: Floats, b: Floats, V: Floats | None, X: Matrix
+        self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
     ) -> ExpectedLoss: ...
     def gathered(self, X: Matrix, f: PairLoss, weight: Floats) -> tuple[Floats, Floats]: ...
 
@@ -125,19 +125,19 @@ class FreePair:
         (Xa, Xb), k = self._features(X), self.outcome.size
         return predictor(Xa, theta[:k]), predictor(Xb, theta[k:])
 
-    def _spread(self, V: Floats, X: Matrix) -> tuple[Floats, Floats, Floats]:
+    def _spread(self, root: Floats, X: Matrix) -> tuple[Floats, Floats, Floats]:
         """R of each row."""
-        (Xa, Xb), k = self._features(X), self.outcome.size
-        r = _root(quadratic(Xa, V[:k, :k], Xa))
-        along = quadratic(Xa, V[:k, k:], Xb) / r
-        return r, along, _root(quadratic(Xb, V[k:, k:], Xb) - along**2)
+        a, b = self.predictors(root, X)
+        r = _root(row_products(a, a))
+        along = row_products(a, b) / r
+        return r, along, _root(row_products(b, b) - along**2)
 
     def loss(
-        self, seen: Observed, a: Floats, b: Floats, V: Floats | None, X: Matrix
+        self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
     ) -> ExpectedLoss:
-        if V is None:
+        if root is None:
             return ExpectedLoss(seen.response.loss(seen.s, seen.known, a, b), a, b)
-        (z, y, w), (r, along, c) = PLANE, self._spread(V, X)
+        (z, y, w), (r, along, c) = PLANE, self._spread(root, X)
         a_at, b_at = a + np.outer(z, r), b + np.outer(z, along) + np.outer(y, c)
         value, f_a, f_b = seen.slopes(a_at, b_at)
         first = (w * z) @ f_b
@@ -166,13 +166,13 @@ class TiedPair:
         return a, self.k * a + theta[-1]
 
     def loss(
-        self, seen: Observed, a: Floats, b: Floats, V: Floats | None, X: Matrix
+        self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
     ) -> ExpectedLoss:
         """Derivatives by ``a`` are those along b = k a + w, by ``b`` those by w."""
-        if V is None:
+        if root is None:
             return ExpectedLoss(self._along(seen.response.loss(seen.s, seen.known, a, b)), a, b)
-        X, z, w = self.terms.select(X), LINE.first, LINE.weight
-        r = _root(quadratic(X, V[:-1, :-1], X))
+        a_root, z, w = predictor(self.terms.select(X), root[:-1]), LINE.first, LINE.weight
+        r = _root(row_products(a_root, a_root))
         off = np.outer(z, r)
         a_at, b_at = a + off, b + self.k * off
         value, f_a, f_w = seen.slopes(a_at, b_at)
@@ -203,9 +203,9 @@ class ExpectedLikelihood:
     n: float
     response: Response
 
-    def expand(self, theta: Floats, covariance: Floats | None) -> Expectation:
-        """To second order about theta; in expectation, if it has a covariance."""
-        rows, fn = self.rows, partial(_expand, self.response, self.pair, theta, covariance)
+    def expand(self, theta: Floats, root: Floats | None) -> Expectation:
+        """To second order about theta; in expectation, if its covariance has a root."""
+        rows, fn = self.rows, partial(_expand, self.response, self.pair, theta, root)
         value, grad, hess, shares = rows.sum_rows(fn, rows.s, rows.known, rows.weight)
         mean = Shares(*(total / self.n for total in shares))
         return Expectation(value / self.n, grad / self.n, hess / self.n, mean)
@@ -215,14 +215,14 @@ def _expand(
     response: Response,
     pair: TwoPredictors,
     theta: Floats,
-    covariance: Floats | None,
+    root: Floats | None,
     X: Matrix,
     s: Floats,
     known: Floats,
     weight: Floats,
 ) -> Expectation:
     a, b = pair.predictors(theta, X)
-    found = pair.loss(Observed(response, s, known), a, b, covariance, X)
+    found = pair.loss(Observed(response, s, known), a, b, root, X)
     value = float(weight @ found.f.value)
     shares = (*_shares(found, weight), *(float(weight @ column) for column in (a, a**2, b, b**2)))
     return Expectation(value, *pair.gathered(X, found.f, weight), Shares(*shares))

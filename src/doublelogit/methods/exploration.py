@@ -22,16 +22,16 @@ from scipy.special import expit, log_softmax, logit, logsumexp, softmax
 
 from doublelogit._types import Floats
 from doublelogit.methods.orientation import swapped_theta
-from doublelogit.methods.posterior import Normal, Prior, SlicedPosterior
+from doublelogit.methods.posterior import Normal, SlicedPosterior
 from doublelogit.methods.prior import log_known, log_prevalence
+from doublelogit.methods.scales import HOPELESS, height, laws_of_slice
 
 CELLS = 6  # of v up to 1, to begin with
 BEYOND = 2.0 ** np.arange(20)  # edges of cells beyond 1, where labelling depends on the features
 HEAVY = 0.4  # share of a posterior's mass that one cell may hold
-EDGE = 0.05  # share that a cell may hold beside a wider one
+FIRST = 4.0  # as often as others is the first cell cut, beyond which there is nothing to see
+EDGE = 0.07  # share that a cell may hold beside a wider one
 LIGHT = 1e-3  # share of all mass below which a cell is worth neither a law nor a component
-HOPELESS = 1e-7  # share of all mass in its likeliest cell that ends the search of a posterior
-UNLIKELY = 5.0  # log-evidence below the best, by a guess, from which a scale is left out
 NARROW = 1e-4  # width of a cell that is cut no further
 TINY = np.finfo(float).tiny
 
@@ -80,9 +80,14 @@ class Cell:
         return float(np.log(1 / self.low - 1 / self.high))
 
     @property
+    def by_mass(self) -> list[Piece]:
+        """The pieces, that of the likeliest scale first."""
+        return sorted(self.pieces, key=lambda piece: -piece.log_mass)
+
+    @property
     def best(self) -> Piece:
         """That of the likeliest scale."""
-        return max(self.pieces, key=lambda piece: piece.log_mass)
+        return self.by_mass[0]
 
     @property
     def found(self) -> tuple[Piece, ...]:
@@ -181,8 +186,9 @@ class Exploration:
 
     @property
     def log_total(self) -> float:
-        """Logarithm of all mass."""
-        return float(logsumexp([cell.log_mass for _, cells in self.found for cell in cells]))
+        """Logarithm of all mass; asked so often that the checks of logsumexp would take longer."""
+        masses = [cell.log_mass for _, cells in self.found for cell in cells]
+        return float(np.logaddexp.reduce(masses))
 
     def explore(
         self, posterior: SlicedPosterior, guide: list[Cell], *, swap: bool = True
@@ -200,7 +206,7 @@ class Exploration:
         if self._share(cells[first]) < HOPELESS:
             return guide
         for i in others:
-            if guess[i] > np.log(LIGHT):
+            if guess[i] > np.log(LIGHT) and not self._beyond_hope(cells, i):
                 self._evaluate(cells, i)
         self._refine(cells)
         if swap and posterior.symmetric and _mostly_swapped(cells):
@@ -223,11 +229,19 @@ class Exploration:
 
     def _unseen(self, cells: list[Cell]) -> int | None:
         """Index of a cell that was not looked at, beside one that holds something."""
-        shares = [self._share(cell) for cell in cells]
+        shares = np.exp(np.array([cell.log_mass for cell in cells]) - self.log_total)
         for i, cell in enumerate(cells):
             if not cell.pieces and max(shares[max(i - 1, 0) : i + 2]) > LIGHT:
                 return i
         return None
+
+    def _beyond_hope(self, cells: list[Cell], i: int) -> bool:
+        """Whether a cell lies beyond one that holds next to nothing, less than the one before."""
+        evaluated = [k for k, cell in enumerate(cells) if cell.pieces]
+        nearest = min(evaluated, key=lambda k: abs(k - i))
+        before = nearest + np.sign(nearest - i)
+        known = before in evaluated and cells[before].log_mass > cells[nearest].log_mass
+        return bool(known and self._share(cells[nearest]) < HOPELESS)
 
     def _too_wide(self, cells: list[Cell]) -> int | None:
         """Index of a cell that holds too much, or lies beside a narrower one that holds something.
@@ -238,22 +252,23 @@ class Exploration:
         if logsumexp(masses) < self.log_total + np.log(LIGHT):
             return None
         share = softmax(masses)
-        heaviest = int(np.argmax(share))
-        if share[heaviest] > HEAVY and cells[heaviest].width > 3 * NARROW:
-            return heaviest
         for i in np.flatnonzero(share > EDGE):
             for j in (i - 1, i + 1):
                 if 0 <= j < len(cells) and cells[j].size > 2 * cells[i].size:
                     return int(j)
+        # what a cell holds is known only when those beside it are; nothing is beside the first one
+        share[0] *= FIRST
+        heaviest = int(np.argmax(share))
+        if share[heaviest] > HEAVY and cells[heaviest].width > 3 * NARROW:
+            return heaviest
         return None
 
     def _cut(self, cells: list[Cell], i: int) -> None:
         """Cut a cell into three, all evaluated."""
         cell = cells[i]
         a, b = cell.low + cell.width / 3, cell.high - cell.width / 3
-        sides = (Cell(low, high, cell.u) for low, high in ((cell.low, a), (b, cell.high)))
-        low, high = sides
-        cells[i : i + 1] = [low, cell.shrunk(a, b), high]
+        sides = Cell(cell.low, a, cell.u), Cell(b, cell.high, cell.u)
+        cells[i : i + 1] = [sides[0], cell.shrunk(a, b), sides[1]]
         for k in (i, i + 1, i + 2):
             if not cells[k].pieces:
                 self._evaluate(cells, k)
@@ -262,7 +277,13 @@ class Exploration:
         """Laws and masses of the slice at the middle of a cell."""
         posterior, cell = self.found[-1][0], cells[i]
         tau = self.mean_s / cell.middle
-        laws = _laws(posterior, float(logit(tau)), _nearest(cells, i), cell.u)
+
+        def lag(law: Normal) -> float:
+            """How far the mass of a law is behind all mass, in logarithms."""
+            return self.log_total - self._weighed([law], tau, cell.log_measure)[0].log_mass
+
+        near = [[piece.law for piece in other.by_mass] for other in _nearest(cells, i)]
+        laws = laws_of_slice(posterior, float(logit(tau)), near, cell.u, lag)
         pieces = self._weighed(laws, tau, cell.log_measure)
         log_mass = float(logsumexp([piece.log_mass for piece in pieces]))
         cell = replace(cell, pieces=tuple(pieces), log_mass=log_mass)
@@ -276,7 +297,7 @@ class Exploration:
         ).T
         jacobian = np.log(np.maximum(y_free * e_free, TINY)) - np.log(y * tau * (1 - tau))
         known = log_prevalence(y) + log_known(beliefs, y, labelled / y)
-        log_mass = np.array([_height(law) for law in laws]) + known + jacobian + log_measure
+        log_mass = np.array([height(law) for law in laws]) + known + jacobian + log_measure
         strengths = zip(aa - a**2, bb - b**2, strict=True)
         return [Piece(*piece) for piece in zip(laws, log_mass.tolist(), strengths, strict=True)]
 
@@ -296,77 +317,3 @@ def _nearest(cells: list[Cell], i: int) -> list[Cell]:
     """The evaluated cells, the nearest first."""
     evaluated = [cell for cell in cells if cell.pieces]
     return sorted(evaluated, key=lambda cell: abs(np.log(cell.middle / cells[i].middle)))
-
-
-def _laws(
-    posterior: SlicedPosterior, intercept: float, near: list[Cell], u: Floats
-) -> list[Normal]:
-    """The normal laws of a slice under all scales of slopes that are worth it.
-
-    One is settled, along the ridge from where it was in the nearest cell. Its expansion tells of
-    the others: that they are as near as can be, or hopeless; if neither they are settled as well.
-    """
-    priors = posterior.priors
-    known = _known(near)
-    if near:
-        best = _moved(near[0].best.law, intercept)
-    else:
-        best = posterior.at(intercept, priors[len(priors) // 2]).climb(_start(posterior, u))
-    found, i = [best], priors.index(best.slice.prior)
-    for further in (priors[i + 1 :], priors[:i][::-1]):
-        law = best
-        for prior in further:
-            guess = law.under(prior)
-            behind = max(map(_height, found)) - _height(guess)
-            nearby = known.get(prior)
-            if guess.error < np.inf and behind > UNLIKELY:
-                break
-            if nearby is not None and nearby.behind > 2 * UNLIKELY:
-                break
-            # what weighs little need not be known well
-            near_enough = guess.error < guess.slice.enough * np.exp(max(behind, 0.0))
-            law = guess if near_enough else _settled(guess, nearby)
-            found.append(law)
-    return found
-
-
-class Known(NamedTuple):
-    """A law in the nearest cell that has one of its scale, and how far behind the best it is."""
-
-    law: Normal
-    behind: float
-
-
-def _known(near: list[Cell]) -> dict[Prior, Known]:
-    found: dict[Prior, Known] = {}
-    for cell in near:
-        best = max(_height(piece.law) for piece in cell.pieces)
-        for piece in cell.pieces:
-            found.setdefault(piece.law.slice.prior, Known(piece.law, best - _height(piece.law)))
-    return found
-
-
-def _moved(law: Normal, intercept: float) -> Normal:
-    """The law of another slice, found along the ridge from this one."""
-    there = law.slice.posterior.at(intercept, law.slice.prior)
-    return there.settle(law.tangent(intercept), law.root)
-
-
-def _settled(guess: Normal, nearby: Known | None) -> Normal:
-    """The law that was guessed, from where it was in the nearest cell, or from the guess."""
-    if nearby is None:
-        return guess.slice.settle(guess.u, guess.root)
-    return _moved(nearby.law, guess.slice.intercept)
-
-
-def _height(law: Normal) -> float:
-    """Evidence, coarsened, times prior odds, in logarithms."""
-    return law.slice.posterior.power * law.log_evidence + law.slice.prior.log_odds
-
-
-def _start(posterior: SlicedPosterior, known: Floats) -> Floats:
-    """What was found under another mechanism; a model that had no slopes starts without."""
-    u = np.zeros(posterior.size)
-    shared = min(len(u), len(known))
-    u[:shared] = known[:shared]
-    return u

@@ -31,20 +31,22 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
+from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms
-from doublelogit.methods.expected import ExpectedLikelihood, Shares
+from doublelogit.methods.expected import ExpectedLikelihood, Shares, TiedPair
 from doublelogit.methods.problem import Problem
 
 CONSTANT = 1e-12
 INTERCEPT = 10.0  # prior standard deviation of u_0
-NEAR = 0.05  # change of the log-evidence, as it counts, that does not matter
+NEAR = 0.01  # change of the log-evidence, as it counts, that does not matter
 MOST_STEPS = 50
 LITTLE = 0.3  # gain of a step, as a share of enough, that ends a climb
 NARROW = 0.025  # coefficients per label, below which predictors hardly vary
 QUICKER = 1.3  # growth of the rate of steps after one that has climbed
+LOST = 2.3  # log-evidence behind others: a law that is further behind need not be known worse still
 FIRST = 0.5  # standard deviation of predictors where nothing is known of it
 FAR = 3.0  # most that a step moves a coordinate
 TINY = 1e-300
@@ -97,6 +99,12 @@ class SlicedPosterior:
         return not self.at_random and self.to_theta is self.to_arguments
 
     @property
+    def follows(self) -> float:
+        """What labelling has of the slopes of the class; NaN if it has slopes of its own."""
+        pair = self.likelihood.pair
+        return pair.k if isinstance(pair, TiedPair) else np.nan
+
+    @property
     def symmetric(self) -> bool:
         """Whether its two models could swap places unnoticed."""
         return self.free and self.problem.symmetric
@@ -124,10 +132,9 @@ class Slice:
     def n(self) -> float:
         return self.posterior.likelihood.n
 
-    @property
-    def enough(self) -> float:
-        """Change of the log-evidence that does not matter."""
-        return NEAR / self.posterior.power
+    def enough(self, behind: float = 0.0) -> float:
+        """Change of the log-evidence that does not matter, if others are ahead by so much."""
+        return NEAR / self.posterior.power * float(np.exp(np.clip(behind, 0.0, LOST)))
 
     def theta(self, u: Floats) -> Floats:
         """(beta, gamma) of the features as they are."""
@@ -137,13 +144,12 @@ class Slice:
         """A normal law of u, and minus the log-posterior to second order in expectation."""
         to_arguments, precision = self.posterior.to_arguments, self.prior.precision / self.n
         arguments, own = to_arguments @ np.append(u, self.intercept), to_arguments[:, :-1]
-        covariance = root @ root.T
-        spread = np.asarray(own @ (own @ covariance).T) if self.posterior.spread else None
+        spread = np.asarray(own @ root) if self.posterior.spread else None
         value, grad, hess, shares = self.posterior.likelihood.expand(arguments, spread)
         grad, hess = (to_arguments.T @ grad)[:-1], np.asarray(to_arguments.T @ hess @ to_arguments)
         value += 0.5 * float(precision @ u**2)
         if self.posterior.spread:
-            value += 0.5 * float(precision @ np.diagonal(covariance))
+            value += 0.5 * float(precision @ np.sum(root**2, axis=1))
         mixed, hess = hess[:-1, -1], hess[:-1, :-1]
         hess.flat[:: len(u) + 1] += precision
         expansion = Expansion(value, grad + precision * u, hess, mixed, shares)
@@ -154,23 +160,25 @@ class Slice:
         wide = np.minimum(1 / np.sqrt(self.prior.precision), FIRST / np.sqrt(len(u)))
         return self.settle(u, np.diag(wide))
 
-    def settle(self, u: Floats, root: Floats) -> "Normal":
+    def settle(self, u: Floats, root: Floats, behind: float = 0.0) -> "Normal":
         """The normal law nearest to the posterior, from one nearby, by natural gradients.
 
-        The last step is not looked at, so near does it lead.
+        The last step is not looked at, so near does it lead; least of all that of a law which is
+        ``behind`` others by so much log-evidence.
         """
         here, rate = self.expand(u, root), 1.0
+        enough = self.enough(behind)
         for _ in range(MOST_STEPS):
             last = here.under(self.prior)
-            if last.error < self.enough:
+            if last.error < enough:
                 return last
-            there = here.step(rate)
+            there = here.step(rate, last)
             gain = -np.inf if there is None else there.height - here.height
             if there is None or gain < 0:
                 rate /= 2
                 continue
             here, rate = there, min(1.0, QUICKER * rate)
-            if gain < LITTLE * self.enough:
+            if gain < LITTLE * enough:
                 break
         return here if self.posterior.spread else here.under(self.prior)
 
@@ -234,21 +242,29 @@ class Normal:
     @cached_property
     def _bend(self) -> Floats:
         """The curvature in those coordinates."""
-        return np.asarray(self.slice.n * self.root.T @ self.expansion.hess @ self.root)
+        return self._turned(self.slice.n * self.expansion.hess)
 
-    def step(self, rate: float) -> "Normal | None":
+    def _turned(self, hess: Floats) -> Floats:
+        """A curvature in those coordinates; half the work of a product, by triangles."""
+        half = dtrmm(1.0, self.root, hess, trans_a=1)
+        return np.asarray(dtrmm(1.0, self.root, half, side=1))
+
+    def step(self, rate: float, whole: "Normal") -> "Normal | None":
         """A natural gradient step: Newton's in expectation, if the rate is one.
 
-        None if it leads to no law at all.
+        ``whole`` is where that leads; None if the step leads to no law at all.
         """
-        mixed = rate * self._bend
-        mixed.flat[:: len(mixed) + 1] += 1 - rate
-        inner = inverse_root(mixed)
-        if inner is None:
+        root: Floats | None = whole.root if whole.error < np.inf else None
+        d = whole.u - self.u
+        if rate < 1.0:
+            mixed = rate * self._bend
+            mixed.flat[:: len(mixed) + 1] += 1 - rate
+            inner = inverse_root(mixed)
+            root = None if inner is None else self.root @ inner
+            d = d if inner is None else -(self.root @ (inner @ (inner.T @ self._slope)))
+        if root is None:
             return None
-        d = -(self.root @ (inner @ (inner.T @ self._slope)))
-        u = self.u + min(rate, FAR / max(np.abs(d).max(), TINY)) * d
-        return self.slice.expand(u, self.root @ inner)
+        return self.slice.expand(self.u + min(rate, FAR / max(np.abs(d).max(), TINY)) * d, root)
 
     def under(self, prior: Prior) -> "Normal":
         """The law under another prior, as far as this expansion tells.
@@ -266,7 +282,7 @@ class Normal:
         slope = n * (root.T @ grad)
         # value at this law under the other prior, then at the bottom of the quadratic
         value = old.value + 0.5 * float(changed @ self.u**2) - 0.5 * float(slope @ slope) / n
-        bend = n * self.root.T @ hess @ self.root
+        bend = self._turned(n * hess)
         if self.slice.posterior.spread:
             value += 0.5 * float(changed @ np.sum(self.root**2, axis=1))
             value += 0.5 * (len(slope) - np.trace(bend)) / n
