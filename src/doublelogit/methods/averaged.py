@@ -18,6 +18,8 @@ Algorithm::
 
 In a large sample few cells hold all the mass, and only those are evaluated.
 
+With more features than rows it works in the span of the rows (``span.py``).
+
 Beta and gamma may swap places unnoticed, as everywhere. Where nothing tells them apart the class is
 taken to depend on the features at least as much as the labelling does; where something does (named
 features, audited rows) the exploration is repeated from the swapped pair and the evidence decides.
@@ -36,6 +38,7 @@ from doublelogit.methods.orientation import swapped_theta, what_tells
 from doublelogit.methods.posterior import SlicedPosterior
 from doublelogit.methods.prior import posteriors
 from doublelogit.methods.problem import Problem
+from doublelogit.methods.span import span_of
 from doublelogit.rows import weighted_mean
 from doublelogit.thresholds import CLEAR_LOG_EVIDENCE
 
@@ -49,7 +52,8 @@ def averaged(problem: Problem) -> PUFit:
     """Integrate over the whole posterior."""
     free = replace(problem, l2=0.0, propensity_l2=0.0)
     mean_s = weighted_mean(problem.rows, problem.rows.s)
-    asked = posteriors(free)
+    span = span_of(free)
+    asked = posteriors(free, span)
     components = explore(mean_s, asked)
     if problem.symmetric:
         components, decided = _by_strength(components)
@@ -57,6 +61,8 @@ def averaged(problem: Problem) -> PUFit:
         components, decided = _by_evidence(free, components, mean_s, asked)
     reached = all(np.isfinite(component.log_mass) for component in components)
     model = mixture(components, mean_s, problem.symmetric)
+    if span is not None:
+        model = span.lifted(model)
     return PUFit(model, len(components), reached, orientation=decided)
 
 

@@ -334,13 +334,18 @@ def following(problem: Problem, k: float) -> tuple[Matrix, Matrix]:
     return _lean(tied), _lean(theta)
 
 
-def _standardising(problem: Problem, terms: Terms) -> Floats:
+def column_scales(problem: Problem, terms: Terms) -> tuple[Floats, Floats]:
+    """Means and standard deviations of the columns of a model."""
     centre, spread = problem.centre, problem.spread
     # a constant column has no unit; its spread may be a rounding error of its mean
     spread = np.where(spread > CONSTANT * np.abs(centre), spread, 1.0)
-    scale = 1 / terms.take(np.append(spread, 1.0))
-    matrix = np.diag(scale)
-    matrix[-1, :-1] = -terms.take(np.append(centre, 0.0))[:-1] * scale[:-1]
+    return terms.take(np.append(centre, 0.0))[:-1], terms.take(np.append(spread, 0.0))[:-1]
+
+
+def _standardising(problem: Problem, terms: Terms) -> Floats:
+    centre, spread = column_scales(problem, terms)
+    matrix = np.diag(np.append(1 / spread, 1.0))
+    matrix[-1, :-1] = -centre / spread
     return matrix
 
 

@@ -35,6 +35,7 @@ from doublelogit.methods.posterior import (
     standardising,
 )
 from doublelogit.methods.problem import Problem
+from doublelogit.methods.span import Span
 
 SIGNAL, GROWTH, SPREAD = -0.75, 0.43, 0.76
 PREVALENCE = (1.94, 3.47)
@@ -105,21 +106,29 @@ def signals(p: int) -> dict[float, float]:
     return dict(zip(nodes.tolist(), weights.tolist(), strict=True))
 
 
-def posteriors(problem: Problem) -> list[SlicedPosterior]:
-    """One posterior for every mechanism."""
+def posteriors(problem: Problem, span: Span | None = None) -> list[SlicedPosterior]:
+    """One posterior for every mechanism; in the span of the rows, if that is given."""
+    asked = mechanisms(problem)
+    if span is not None:
+        problem = span.problem
     none = Terms(problem.rows.n_features, np.array([], dtype=np.intp))
     at_random = replace(problem, propensity=none)
     return [
-        posterior_under(at_random if mechanism == RANDOM else problem, mechanism)
-        for mechanism in mechanisms(problem)
+        posterior_under(at_random if mechanism == RANDOM else problem, mechanism, span)
+        for mechanism in asked
     ]
 
 
-def posterior_under(problem: Problem, mechanism: Mechanism) -> SlicedPosterior:
+def posterior_under(
+    problem: Problem, mechanism: Mechanism, span: Span | None = None
+) -> SlicedPosterior:
     """The posterior under one mechanism, with a prior for every node of the signal."""
-    p = problem.outcome.size - 1
+    p = problem.outcome.size - 1 if span is None else span.n_features
+    # slopes of the columns of a span are per standard deviation too, but were so before it turned
+    length = np.ones(problem.outcome.size - 1) if span is None else span.lengths
     priors = tuple(
-        _prior(problem, mechanism, kappa, weight) for kappa, weight in signals(p).items()
+        _prior(problem, mechanism, kappa, p / (kappa * length) ** 2, weight)
+        for kappa, weight in signals(p).items()
     )
     power = coarsening(problem.n)
     pair: TwoPredictors
@@ -133,11 +142,13 @@ def posterior_under(problem: Problem, mechanism: Mechanism) -> SlicedPosterior:
     return SlicedPosterior(problem, likelihood, to_arguments, to_theta, priors, power)
 
 
-def _prior(problem: Problem, mechanism: Mechanism, kappa: float, weight: float) -> Prior:
-    """Precisions of beta, its intercept and, if it is free, gamma."""
-    p, q = problem.outcome.size - 1, problem.propensity.size - 1
+def _prior(
+    problem: Problem, mechanism: Mechanism, kappa: float, slopes: Floats, weight: float
+) -> Prior:
+    """Precisions of the slopes of the class, its intercept and, if it is free, gamma."""
+    q = problem.propensity.size - 1
     rho = kappa * max(mechanism.strength, abs(mechanism.follows))
-    beta = np.append(np.full(p, p / kappa**2), INTERCEPT**-2)
+    beta = np.append(slopes, INTERCEPT**-2)
     gamma = np.full(q, q / rho**2) if mechanism.strength else np.empty(0)
     log_odds = float(np.log(mechanism.odds * weight))
     return Prior(np.concatenate([beta, gamma]), kappa, rho, log_odds)
