@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid nuts credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
+.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid weak nuts credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ prior: $(VENV)/.dev  ## The prior of AVERAGED from the learn half of the corpus;
 
 grid: $(VENV)/.dev  ## Whether AVERAGED's intervals cover where its model is right, 84 designs; benchmarks/results
 	$(BIN)/python benchmarks/grid.py 200 40
+
+weak: $(VENV)/.dev  ## AVERAGED where classes hardly separate: noise, more features than rows, eight tables; benchmarks/results
+	$(BIN)/python benchmarks/weak.py 40
 
 nuts: $(VENV)/.dev build/nuts/.done  ## AVERAGED's posterior against NUTS (numpyro), where coefficients are many; benchmarks/results
 	$(BIN)/python benchmarks/nuts.py build/nuts/bin/python

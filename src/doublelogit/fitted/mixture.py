@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import quadratic
+from doublelogit.design import predictor, quadratic
 from doublelogit.fitted.protocol import Coefficients
 
 BISECTIONS = 50  # leave 1e-14 of the range
@@ -57,10 +57,17 @@ class PosteriorSide:
         A mean of probabilities would draw each of them towards one half, as no fit that knows the
         classes does.
         """
-        a = self.predictor(X)
         if self.level is None:
-            return _mean(expit(a), weight)
-        return np.asarray(expit(a @ weight + self.level))
+            return _mean(expit(self.predictor(X)), weight)
+        return np.asarray(expit(self.mean_logit(X, weight) + self.level))
+
+    def proba_at(self, a: Floats, weight: Floats) -> Floats:
+        """The same, given the predictors of the components."""
+        return _mean(expit(a), weight) if self.level is None else expit(a @ weight + self.level)
+
+    def mean_logit(self, X: Matrix, weight: Floats) -> Floats:
+        """Mean of the predictor over the components."""
+        return predictor(self.features(X), weight @ self.coef)
 
     def deviation(self, X: Matrix) -> Floats:
         """Standard deviation of the predictor within each component."""
@@ -131,19 +138,22 @@ class PosteriorMixture:
 
     def label_proba(self, X: Matrix) -> Floats:
         """y(x) times the propensity of positives, E[ye] / E[y], which is no product of means."""
-        return np.asarray(self.outcome_proba(X) * (1 - self._unlabelled(X)))
+        y, unlabelled = self._positive_and_unlabelled(X)
+        return np.asarray(y * (1 - unlabelled))
 
     def hidden_proba(self, X: Matrix) -> Floats:
         """P(Y=1 | x, S=0) = (y - s) / (1 - s)."""
-        y, unlabelled = self.outcome_proba(X), self._unlabelled(X)
+        y, unlabelled = self._positive_and_unlabelled(X)
         hidden = y * unlabelled
         return np.asarray(hidden / np.maximum(1 - y + hidden, np.finfo(float).tiny))
 
-    def _unlabelled(self, X: Matrix) -> Floats:
-        """Probability that a positive row is not labelled, E[y(1-e)] / E[y]."""
-        y, b = expit(self.outcome_model.predictor(X)), self.propensity_model.predictor(X)
+    def _positive_and_unlabelled(self, X: Matrix) -> tuple[Floats, Floats]:
+        """y(x), and the probability that a positive row is not labelled, E[y(1-e)] / E[y]."""
+        a, b = self.outcome_model.predictor(X), self.propensity_model.predictor(X)
+        y = expit(a)
         total = np.maximum(y @ self.weight, np.finfo(float).tiny)
-        return np.asarray(np.minimum((y * expit(-b)) @ self.weight / total, 1.0))
+        unlabelled = np.minimum((y * expit(-b)) @ self.weight / total, 1.0)
+        return self.outcome_model.proba_at(a, self.weight), unlabelled
 
     def hidden_slope(self, X: Matrix) -> Floats:
         return -self.propensity(X)

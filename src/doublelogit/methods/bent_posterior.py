@@ -51,7 +51,7 @@ from doublelogit.methods.problem import Problem
 from doublelogit.thresholds import LARGE_SAMPLE
 
 LINES, CURVES = "lines", "curves"
-PARTS = 24  # components that stand for all while a class is bent
+PARTS = 12  # components that stand for all while a class is bent; more make no difference
 TINY = 1e-12  # shares of 0 and 1 have no logit
 NO_COEF = np.zeros(0)  # lines of a posterior have coefficients in every component
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
-from scipy.special import logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import predictor, pull_back
@@ -85,18 +85,22 @@ def _between(middle: Floats, value: Floats, within: Floats) -> Floats:
 def levelled(problem: Problem, weight: Floats, side: PosteriorSide) -> PosteriorSide:
     """The side with the level at which its probabilities average to its mean share."""
     rows, share, level = problem.rows, float(weight @ side.share), 0.0
+    logits = rows.map_rows(partial(_mean_logit, side, weight))
     for _ in range(MOST_STEPS):
-        side = replace(side, level=level)
-        sums = rows.sum_rows(partial(_level, side, weight), rows.weight)
+        sums = rows.sum_columns(partial(_level, level), logits, rows.weight)
         mean, slope = (total / problem.n for total in sums)
         if abs(mean - share) < LEVEL:
             break
         level += float(np.clip((share - mean) / max(slope, LEVEL), -1.0, 1.0))
-    return side
+    return replace(side, level=level)
 
 
-def _level(side: PosteriorSide, weights: Floats, X: Matrix, weight: Floats) -> tuple[float, float]:
-    y = side.proba(X, weights)
+def _mean_logit(side: PosteriorSide, weight: Floats, X: Matrix) -> Floats:
+    return side.mean_logit(X, weight)
+
+
+def _level(level: float, logits: Floats, weight: Floats) -> tuple[float, float]:
+    y = expit(logits + level)
     return float(weight @ y), float(weight @ (y * (1 - y)))
 
 
