@@ -65,7 +65,8 @@ class Trees:
         p = expit(self.predictor()[train])
         booster = _booster(self.growth, self.bins.categorical, self.random_state)
         step, curvature = (target[train] - p) / BOUND, BOUND * weight[train]
-        self.boosters.append(booster.fit(self.X[train], step, sample_weight=curvature))
+        rows = np.asfortranarray(self.X[train])  # a booster goes column by column
+        self.boosters.append(booster.fit(rows, step, sample_weight=curvature))
         self.bend = self.bend + booster.predict(self.X)
 
     def moment(self) -> int:
@@ -100,7 +101,7 @@ def boosted_posterior(
 
 def _maker(X: Floats, bins: Bins, growth: Growth, guards: Guards) -> Maker:
     """What begins to bend the line of a half."""
-    cut = bins.cut(X)
+    cut = np.asfortranarray(bins.cut(X))
 
     def make(train: Ints, coef: Floats, line: Floats) -> Trees:
         return Trees(cut, bins, coef, line, train, growth, guards.random_state)
