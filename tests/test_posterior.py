@@ -205,7 +205,8 @@ class TestPrior:
 
     def test_odds_of_mechanisms_and_weights_of_signals_add_up_to_one(self):
         symmetric = (prior.RANDOM, *prior.FREE, *prior.FOLLOWING)
-        for offered in (symmetric, (prior.RANDOM, *prior.STRONG, *prior.FOLLOWING)):
+        audited = (prior.RANDOM, *prior.STRONG, *prior.FOLLOWING)
+        for offered in (symmetric, audited, prior.NAMED):
             assert sum(mechanism.odds for mechanism in offered) == pytest.approx(1)
         assert sum(prior.signals(7).values()) == pytest.approx(1)
         assert prior.signals(0) == {1.0: 1.0}
@@ -233,7 +234,7 @@ class TestPrior:
         problem = Problem(memory_rows(sample.X, few))
         assert prior.mechanisms(problem) == (prior.RANDOM, *prior.FOLLOWING)
         named = replace(problem, propensity=Terms(4, np.array([0])))
-        assert prior.mechanisms(named) == (prior.RANDOM, *prior.STRONG)
+        assert prior.mechanisms(named) == prior.NAMED
 
     def test_the_jacobian_is_that_of_prevalence_and_label_frequency(self, sample):
         Z = (sample.X - sample.X.mean(axis=0)) / sample.X.std(axis=0)

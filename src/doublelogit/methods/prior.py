@@ -59,12 +59,18 @@ class Mechanism:
     follows: float = 0.0
     strength: float = 0.0
 
+    @property
+    def at_random(self) -> bool:
+        return not (self.follows or self.strength)
+
 
 RANDOM = Mechanism(1 / 2)
 FOLLOWING = (Mechanism(1 / 4, follows=1.0),)  # those who are surely positive are found first
 FREE = (Mechanism(1 / 4, strength=0.6),)
 # Where something tells class and labelling apart, labelling may be the stronger one.
 STRONG = (Mechanism(1 / 8, strength=0.6), Mechanism(1 / 8, strength=1.7))
+# Who names the features of labelling believes that it depends on them.
+NAMED = (Mechanism(1 / 6), Mechanism(5 / 12, strength=0.6), Mechanism(5 / 12, strength=1.7))
 
 
 def coarsening(n: float) -> float:
@@ -90,6 +96,8 @@ def mechanisms(problem: Problem) -> tuple[Mechanism, ...]:
     """The mechanisms that a problem allows for, labels at random first."""
     if problem.propensity.size == 1:  # labelling at random is all that was asked for
         return (RANDOM,)
+    if problem.distinct_features:
+        return NAMED
     free = FREE if problem.symmetric else STRONG
     if problem.outcome is not problem.propensity:
         return (RANDOM, *free)
@@ -114,7 +122,7 @@ def posteriors(problem: Problem, span: Span | None = None) -> list[SlicedPosteri
     none = Terms(problem.rows.n_features, np.array([], dtype=np.intp))
     at_random = replace(problem, propensity=none)
     return [
-        posterior_under(at_random if mechanism == RANDOM else problem, mechanism, span)
+        posterior_under(at_random if mechanism.at_random else problem, mechanism, span)
         for mechanism in asked
     ]
 
