@@ -130,9 +130,9 @@ LOST = {
 
 @pytest.fixture
 def small_cluster():
-    """A cluster in this process, without a port; whoever loses it must not wait for it."""
+    """A cluster in this process, at any free port; whoever loses it must not wait for it."""
     before = deepcopy(dask.config.config)
-    options = {"processes": False, "dashboard_address": None, "protocol": "inproc://"}
+    options = {"processes": False, "dashboard_address": ":0", "protocol": "inproc://"}
     quick = {f"distributed.comm.timeouts.{name}": "500ms" for name in ("connect", "tcp")}
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, **options)
     client = Client(cluster, timeout=5)  # also how long it waits for a scheduler to come back

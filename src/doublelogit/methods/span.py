@@ -22,6 +22,9 @@ from doublelogit.fitted import PosteriorMixture, PosteriorSide
 from doublelogit.methods.posterior import column_scales
 from doublelogit.methods.problem import Problem
 
+# Rows for each feature, beyond which nobody looks whether most are repeated: a row that stands
+# twice is one of weight two, so that each counts once.
+REPEATED = 10
 FLAT = 1e-9  # of the longest direction: shorter ones are rounding errors
 
 
@@ -62,16 +65,20 @@ def span_of(problem: Problem) -> Span | None:
     """The span of the rows; None where it is no smaller, or the models differ in their features."""
     rows, terms = problem.rows, problem.outcome
     alike = problem.propensity is terms or problem.propensity.size == 1
-    if not (isinstance(rows, MemoryRows) and alike and terms.size > len(rows.s)):
+    if not (isinstance(rows, MemoryRows) and alike and REPEATED * terms.size > len(rows.s)):
         return None
     X = terms.select(rows.X)
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    distinct = np.unique(X[rows.weight > 0], axis=0)
+    if terms.size <= len(distinct):
+        return None
     centre, scale = column_scales(problem, terms)
-    left, lengths, right = svd((X - centre) / scale, full_matrices=False)
+    _, lengths, right = svd((distinct - centre) / scale, full_matrices=False)
     kept = np.flatnonzero(lengths > FLAT * lengths.max(initial=0.0))
     if not len(kept):
         return None
-    F, Q = left[:, kept] * lengths[kept], right[kept].T
+    Q = right[kept].T
+    F = ((X - centre) / scale) @ Q
     inside = replace(
         problem,
         rows=replace(rows, X=F, block_rows=0),
