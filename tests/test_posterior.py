@@ -135,6 +135,18 @@ def test_a_law_is_found_from_a_bad_start(sample, mechanism):
     assert bad.log_evidence == pytest.approx(good.log_evidence, abs=0.3)
 
 
+def test_a_last_step_without_curvature_finds_no_law(sample, monkeypatch):
+    found, asked = under(sample, prior.RANDOM, kappa=100.0)
+    vars(found)["spread"] = False  # as with many labels
+    monkeypatch.setattr(import_module("doublelogit.methods.posterior"), "MOST_STEPS", 0)
+    cut = found.at(0.0, asked)
+    wild = cut.settle(np.full(found.size, -300.0), 0.1 * np.eye(found.size))
+    assert wild.error == np.inf
+    assert wild.log_evidence == -np.inf
+    near = cut.settle(np.zeros(found.size), 0.1 * np.eye(found.size))
+    assert np.isfinite(near.log_evidence)
+
+
 def test_many_coordinates_are_changed_by_a_lean_matrix(double_logistic_sample):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 120)) * 3 + 1

@@ -48,6 +48,7 @@ NARROW = 0.025  # coefficients per label, below which predictors hardly vary
 QUICKER = 1.3  # growth of the rate of steps after one that has climbed
 LOST = 2.3  # log-evidence behind others: a law that is further behind need not be known worse still
 FIRST = 0.5  # standard deviation of predictors where nothing is known of it
+WILD = 1e3  # error of the log-evidence beyond which a law was not found
 FAR = 3.0  # most that a step moves a coordinate
 TINY = 1e-300
 MANY = 100  # coordinates from which a matrix with few entries is stored as such
@@ -180,7 +181,9 @@ class Slice:
             here, rate = there, min(1.0, QUICKER * rate)
             if gain < LITTLE * enough:
                 break
-        return here if self.posterior.spread else here.under(self.prior)
+        last = here if self.posterior.spread else here.under(self.prior)
+        # where the curvature has nearly gone, a last step would promise whatever one likes
+        return last if last.error < WILD else replace(last, error=np.inf)
 
 
 class Expansion(NamedTuple):
