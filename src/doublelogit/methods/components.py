@@ -59,7 +59,8 @@ def integrated(
         here = here[np.argsort(edges[here, 0])]
         low, width = edges[here, 0], np.diff(edges[here])[:, 0]
         middle, within = low + width / 2, low[:, None] + np.outer(width, PARTS)
-        density = _between(middle, log_mass[here], within) - log_mass[here, None]
+        log_density = log_mass[here] - np.log(width)
+        density = _between(middle, log_density, within) - log_density[:, None]
         density = np.clip(density, -STEEP, STEEP)
         log_mass[here] += logsumexp(density, axis=1) - np.log(len(PARTS))
         weight = softmax(density, axis=1)
