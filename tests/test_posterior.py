@@ -18,7 +18,7 @@ from doublelogit.engines.memory import memory_rows
 from doublelogit.fitted.mixture import quantile
 from doublelogit.labelling import draw
 from doublelogit.methods import Problem, prior
-from doublelogit.methods.posterior import INTERCEPT, Prior, standardising
+from doublelogit.methods.posterior import INTERCEPT, Prior, inverse_root, standardising
 from tools.learn_prior import learn, learn_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
@@ -39,7 +39,7 @@ def under(sample, mechanism, kappa=1.0):
 def law(found, seed=0):
     """A centre and a spread of no particular kind."""
     rng = np.random.default_rng(seed)
-    root = np.tril(rng.normal(size=(found.size, found.size))) * 0.1
+    root = np.triu(rng.normal(size=(found.size, found.size))) * 0.1
     return rng.normal(size=found.size) / 2, root + 0.3 * np.eye(found.size)
 
 
@@ -67,7 +67,7 @@ def test_derivatives_of_the_expected_posterior_are_those_of_its_value(sample, me
     cut, (u, root) = found.at(0.3, asked), law(found)
 
     def value(u, covariance=None):
-        spread = root if covariance is None else np.linalg.cholesky(covariance)
+        spread = root if covariance is None else inverse_root(np.linalg.inv(covariance))
         return cut.expand(u, spread).expansion.value
 
     here = cut.expand(u, root).expansion

@@ -25,6 +25,11 @@ from scipy.special import expit, log_expit
 from doublelogit._types import Floats, Ints
 
 
+FAR = 350.0  # predictors beyond are looked at by logarithms: squares of exponentials overflow
+LARGE = 0.99  # of s(x), from which 1 - s(x) would lose digits
+OVERFLOW = 709.0  # the largest number whose exponential is one
+
+
 class PredictorLoss(NamedTuple):
     """Loss of one predictor: value, d/da and d2/da2, each of shape (n,)."""
 
@@ -72,6 +77,26 @@ def sigmoid(a: Floats) -> Sigmoid:
     for column in (below, above):
         column -= log_total
     return Sigmoid(up, down, below, above)
+
+
+class Halves(NamedTuple):
+    """sigma(a) = p and 1 - p."""
+
+    p: Floats
+    not_p: Floats
+
+
+def halves(a: Floats) -> Halves:
+    """sigma(a) and 1 - sigma(a) by one exponential, exact to rounding for |a| up to ``FAR``."""
+    if a.size > 1 and not any(a.strides):  # one value, however often it is asked for
+        one = halves(a[(slice(1),) * a.ndim])
+        return Halves(*(np.broadcast_to(half, a.shape) for half in one))
+    not_p = np.negative(a)
+    np.exp(np.minimum(not_p, OVERFLOW, out=not_p), out=not_p)
+    p = not_p + 1.0
+    np.divide(1.0, p, out=p)
+    not_p *= p
+    return Halves(p, not_p)
 
 
 def log_not(a: Floats) -> Floats:
@@ -152,15 +177,15 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
 
     Implements: Q_n
     """
-    e = sigmoid(b)
-    f = _class_unknown(a, e)
-    h_aa = f.d_a * (_expit(-a) - f.t)
+    y, e = halves(a), halves(b)
+    f = _class_unknown(a, b, y, e)
+    h_aa = f.d_a * (y.not_p - f.t)
     h_ab = f.d_b * f.not_t
     h_bb = f.d_b * (e.not_p - e.p * f.not_t)
-    rows, there = _patched(f, s, known, a, e)
-    h_aa[rows] = _curvature(a[rows])
-    h_ab[rows] = 0.0
-    h_bb[rows] = known[rows] * there.p * there.not_p
+    rows = _patched(f, s, known, a, b)
+    h_aa[..., rows] = y.p[..., rows] * y.not_p[..., rows]
+    h_ab[..., rows] = 0.0
+    h_bb[..., rows] = known[rows] * e.p[..., rows] * e.not_p[..., rows]
     return PairLoss(f.value, f.d_a, f.d_b, h_aa, h_ab, h_bb)
 
 
@@ -191,9 +216,8 @@ def noisy_double_logistic(
 
 def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
     """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
-    e = sigmoid(b)
-    f = _class_unknown(a, e)
-    _patched(f, s, known, a, e)
+    f = _class_unknown(a, b, halves(a), halves(b))
+    _patched(f, s, known, a, b)
     return PairLossGradient(f.value, f.d_a, f.d_b)
 
 
@@ -207,25 +231,50 @@ class _Unknown(NamedTuple):
     not_t: Floats
 
 
-def _class_unknown(a: Floats, e: Sigmoid) -> _Unknown:
+def _class_unknown(a: Floats, b: Floats, y: Halves, e: Halves) -> _Unknown:
+    """By products, 1 - ye = (1-y) + y(1-e); by logarithms in the few rows that are far out."""
+    hidden = y.p * e.not_p
+    not_s_x = y.not_p + hidden
+    s_x = y.p * e.p
+    value = np.minimum(s_x, LARGE)
+    np.negative(np.log1p(np.negative(value, out=value), out=value), out=value)
+    large = s_x > LARGE
+    with np.errstate(divide="ignore", invalid="ignore"):  # far out 1 - ye may vanish
+        value[large] = -np.log(not_s_x[large])
+        hidden /= not_s_x
+        not_t = np.divide(y.not_p, not_s_x, out=not_s_x)
+    s_x *= not_t
+    f = _Unknown(value, s_x, e.p * hidden, hidden, not_t)
+    if _any_far(a, b):
+        far = (np.abs(a) > FAR) | (np.abs(b) > FAR)
+        for column, part in zip(f, _far_out(a[far], b[far]), strict=True):
+            column[far] = part
+    return f
+
+
+def _any_far(*predictors: Floats) -> bool:
+    return any(bool(a.size and (a.max() > FAR or a.min() < -FAR)) for a in predictors)
+
+
+def _far_out(a: Floats, b: Floats) -> _Unknown:
+    """The same in logarithms, which neither overflow nor vanish."""
+    e = sigmoid(b)
     logit_t = a + e.log_not_p
-    t, not_t = _expit(logit_t), _expit(-logit_t)
-    s_x = _expit(a)
-    s_x *= e.p
-    value = -np.log1p(-np.minimum(s_x, 0.5))
-    large = np.flatnonzero(s_x > 0.5)  # there, by 1 - ye = (1-y) / (1-t)
-    value[large] = log_expit(-logit_t[large]) - log_expit(-a[large])
+    t, not_t = expit(logit_t), expit(-logit_t)
+    s_x = expit(a) * e.p
+    value = _log_not_small(s_x, log_expit(-a), log_expit(-logit_t))
     return _Unknown(value, s_x * not_t, e.p * t, t, not_t)
 
 
-def _patched(f: _Unknown, s: Floats, known: Floats, a: Floats, e: Sigmoid) -> tuple[Ints, Sigmoid]:
-    """Put loss and gradient of rows of known class in their place; these rows and their e(x)."""
+def _patched(f: _Unknown, s: Floats, known: Floats, a: Floats, b: Floats) -> Ints:
+    """Put loss and gradient of rows of known class in their place, and return these rows."""
     rows = np.flatnonzero(~np.isnan(known))
-    there = Sigmoid(*(column[rows] for column in e))
-    parts = _class_known(s[rows], known[rows], a[rows], there)
+    a, b, s, known = a[..., rows], b[..., rows], s[rows], known[rows]
+    near = s.all() and not _any_far(a, b)
+    parts = _labelled(a, b) if near else _class_known(s, known, a, b)
     for whole, part in zip(f, parts, strict=False):
-        whole[rows] = part
-    return rows, there
+        whole[..., rows] = part
+    return rows
 
 
 def _expit(x: Floats) -> Floats:
@@ -236,14 +285,18 @@ def _expit(x: Floats) -> Floats:
     return np.asarray(1 / odds)
 
 
-def _curvature(a: Floats) -> Floats:
-    y = sigmoid(a)
-    return y.p * y.not_p
+def _labelled(a: Floats, b: Floats) -> PairLossGradient:
+    """-log(ye), which is what labelled rows have, not far out."""
+    d_a, d_b = np.exp(-a), np.exp(-b)  # odds against
+    value = np.log1p(d_a * d_b + (d_a + d_b))
+    for odds in (d_a, d_b):
+        odds /= -1.0 - odds
+    return PairLossGradient(value, d_a, d_b)
 
 
-def _class_known(s: Floats, known: Floats, a: Floats, e: Sigmoid) -> PairLossGradient:
+def _class_known(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
     """A logistic loss of the class and, of a positive, one of the label."""
-    y = sigmoid(a)
+    y, e = sigmoid(a), sigmoid(b)
     return PairLossGradient(
         value=-known * (y.log_p + s * e.log_p + (1 - s) * e.log_not_p) - (1 - known) * y.log_not_p,
         d_a=(1 - known) * y.p - known * y.not_p,

@@ -28,12 +28,12 @@ features, audited rows) the exploration is repeated from the swapped pair and th
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from doublelogit._types import Floats
 from doublelogit.fit import Orientation, PUFit
 from doublelogit.methods.components import mixture
-from doublelogit.methods.exploration import Component, explore
+from doublelogit.methods.exploration import Component, explore, log_sum
 from doublelogit.methods.orientation import swapped_theta, what_tells
 from doublelogit.methods.posterior import SlicedPosterior
 from doublelogit.methods.prior import posteriors
@@ -107,13 +107,9 @@ def _by_evidence(
     components = [
         c for c in components if not c.posterior.free or _nearer(c, best.law.u, rival.law.u)
     ]
-    gap = abs(float(_log_sum(components) - _log_sum(others)))
+    gap = abs(log_sum(components) - log_sum(others))
     decided = Orientation(rule, gap, "log-evidence", gap >= CLEAR_LOG_EVIDENCE)
     return components + others, decided
-
-
-def _log_sum(components: list[Component]) -> float:
-    return float(logsumexp([component.log_mass for component in components]))
 
 
 def _mass(component: Component) -> float:

@@ -60,14 +60,14 @@ def integrated(
         low, width = edges[here, 0], np.diff(edges[here])[:, 0]
         middle, within = low + width / 2, low[:, None] + np.outer(width, PARTS)
         log_density = log_mass[here] - np.log(width)
-        density = _between(middle, log_density, within) - log_density[:, None]
-        density = np.clip(density, -STEEP, STEEP)
+        curves = np.column_stack([log_density, *(mean[here] for mean in share)])
+        density, *at = np.moveaxis(_between(middle, curves, within), -1, 0)
+        density = np.clip(density - log_density[:, None], -STEEP, STEEP)
         log_mass[here] += logsumexp(density, axis=1) - np.log(len(PARTS))
         weight = softmax(density, axis=1)
-        for mean, square in zip(share, variance, strict=True):
-            at = _between(middle, mean[here], within)
-            mean[here] = (weight * at).sum(axis=1)
-            square[here] += (weight * (at - mean[here, None]) ** 2).sum(axis=1)
+        for mean, square, along in zip(share, variance, at, strict=True):
+            mean[here] = (weight * along).sum(axis=1)
+            square[here] += (weight * (along - mean[here, None]) ** 2).sum(axis=1)
     found = [
         replace(side, share=np.clip(mean, TINY, 1.0), share_sd=np.sqrt(square))
         for side, mean, square in zip(sides, share, variance, strict=True)
@@ -76,11 +76,14 @@ def integrated(
 
 
 def _between(middle: Floats, value: Floats, within: Floats) -> Floats:
-    """Values between middles of cells, without overshoot; beyond the last ones a straight line."""
+    """Values, a curve each column, between middles of cells, without overshoot.
+
+    Beyond the last ones they go on as straight lines.
+    """
     x, at = np.log(middle), np.log(within)
     curve = PchipInterpolator(x, value)
     inside = np.clip(at, x[0], x[-1])
-    return np.asarray(curve(inside) + curve.derivative()(inside) * (at - inside))
+    return np.asarray(curve(inside) + curve(inside, nu=1) * (at - inside)[..., None])
 
 
 def levelled(problem: Problem, weight: Floats, side: PosteriorSide) -> PosteriorSide:

@@ -18,11 +18,10 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import expit
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor, pull_back, row_products, sandwich
-from doublelogit.likelihood import PairLoss
+from doublelogit.likelihood import PairLoss, halves
 from doublelogit.link import Response
 from doublelogit.objective import four_blocks
 from doublelogit.rows import Rows
@@ -85,10 +84,7 @@ class Observed(NamedTuple):
 
     def slopes(self, a: Floats, b: Floats) -> tuple[Floats, ...]:
         """Losses and their slopes at several points of every row, one line each."""
-        k = len(a)
-        s, known = np.tile(self.s, k), np.tile(self.known, k)
-        f = self.response.gradient(s, known, a.ravel(), b.ravel())
-        return tuple(column.reshape(k, -1) for column in f)
+        return self.response.gradient(self.s, self.known, a, b)
 
 
 class ExpectedLoss(NamedTuple):
@@ -126,10 +122,11 @@ class FreePair:
         return predictor(Xa, theta[:k]), predictor(Xb, theta[k:])
 
     def _spread(self, root: Floats, X: Matrix) -> tuple[Floats, Floats, Floats]:
-        """R of each row."""
-        a, b = self.predictors(root, X)
+        """R of each row; a root is upper triangular, so that b depends on its last columns only."""
+        (Xa, Xb), k = self._features(X), self.outcome.size
+        a, b = predictor(Xa, root[:k]), predictor(Xb, root[k:, k:])
         r = _root(row_products(a, a))
-        along = row_products(a, b) / r
+        along = row_products(a[:, k:], b) / r
         return r, along, _root(row_products(b, b) - along**2)
 
     def loss(
@@ -163,7 +160,7 @@ class TiedPair:
 
     def predictors(self, theta: Floats, X: Matrix) -> tuple[Floats, Floats]:
         a = predictor(self.terms.select(X), theta[:-1])
-        return a, self.k * a + theta[-1]
+        return a, self.k * a + theta[-1] if self.k else np.broadcast_to(theta[-1], a.shape)
 
     def loss(
         self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
@@ -174,7 +171,8 @@ class TiedPair:
         a_root, z, w = predictor(self.terms.select(X), root[:-1]), LINE.first, LINE.weight
         r = _root(row_products(a_root, a_root))
         off = np.outer(z, r)
-        a_at, b_at = a + off, b + self.k * off
+        a_at = a + off
+        b_at = b + self.k * off if self.k else np.broadcast_to(b, off.shape)
         value, f_a, f_w = seen.slopes(a_at, b_at)
         along, first = f_a + self.k * f_w, w * z
         bends = (first @ along) / r, (first @ f_w) / r, np.zeros_like(r)
@@ -229,9 +227,9 @@ def _expand(
 
 
 def _shares(found: ExpectedLoss, weight: Floats) -> list[float]:
-    y, e = expit(found.a), expit(found.b)
-    labelled = y * e
-    columns = (y, labelled, y * (1 - y), labelled * (1 - e))
+    y, e = halves(found.a), halves(found.b)
+    labelled = y.p * e.p
+    columns = (y.p, labelled, y.p * y.not_p, labelled * e.not_p)
     sums = [column @ weight for column in columns]
     return [float(total if found.weight is None else found.weight @ total) for total in sums]
 

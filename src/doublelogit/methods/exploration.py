@@ -13,12 +13,13 @@ with tau = sigma(g_0), pi = mean y(x) and c = mean y(x)e(x) / pi expected at its
 All scales of slopes share the cells: where one of them has its mass the others have theirs near.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_softmax, logit, logsumexp, softmax
+from scipy.special import expit, logit
 
 from doublelogit._types import Floats
 from doublelogit.methods.orientation import swapped_theta
@@ -177,7 +178,7 @@ class Exploration:
                 high=cell.high,
                 log_mass=float(np.logaddexp(last.log_mass, cell.log_mass)),
             )
-            share = both.log_mass - logsumexp([one.log_mass for one in guide])
+            share = both.log_mass - log_sum(guide)
             if both.high <= 1 and both.width <= widest and share <= np.log(HEAVY / 2):
                 found[-1] = both
             else:
@@ -186,9 +187,8 @@ class Exploration:
 
     @property
     def log_total(self) -> float:
-        """Logarithm of all mass; asked so often that the checks of logsumexp would take longer."""
-        masses = [cell.log_mass for _, cells in self.found for cell in cells]
-        return float(np.logaddexp.reduce(masses))
+        """Logarithm of all mass."""
+        return log_sum(cell for _, cells in self.found for cell in cells)
 
     def explore(
         self, posterior: SlicedPosterior, guide: list[Cell], *, swap: bool = True
@@ -198,7 +198,7 @@ class Exploration:
         The guide is a similar posterior, or what is known before any; the answer guides the next.
         Where most of the mass turns out to be that of the swapped pair, it begins anew from there.
         """
-        guess = log_softmax([cell.log_mass for cell in guide])
+        guess = np.array([cell.log_mass for cell in guide]) - log_sum(guide)
         cells = [replace(cell, pieces=(), log_mass=-np.inf) for cell in guide]
         self.found.append((posterior, cells))
         first, *others = np.argsort(-guess, kind="stable")
@@ -248,10 +248,10 @@ class Exploration:
 
         The middle of a wide cell says nothing of the mass near its edge, where it may begin.
         """
-        masses = np.array([cell.log_mass for cell in cells])
-        if logsumexp(masses) < self.log_total + np.log(LIGHT):
+        total = log_sum(cells)
+        if total < self.log_total + np.log(LIGHT):
             return None
-        share = softmax(masses)
+        share = np.exp(np.array([cell.log_mass for cell in cells]) - total)
         for i in np.flatnonzero(share > EDGE):
             for j in (i - 1, i + 1):
                 if 0 <= j < len(cells) and cells[j].size > 2 * cells[i].size:
@@ -285,8 +285,7 @@ class Exploration:
         near = [[piece.law for piece in other.by_mass] for other in _nearest(cells, i)]
         laws = laws_of_slice(posterior, float(logit(tau)), near, cell.u, lag)
         pieces = self._weighed(laws, tau, cell.log_measure)
-        log_mass = float(logsumexp([piece.log_mass for piece in pieces]))
-        cell = replace(cell, pieces=tuple(pieces), log_mass=log_mass)
+        cell = replace(cell, pieces=tuple(pieces), log_mass=log_sum(pieces))
         cells[i] = replace(cell, u=cell.best.law.u)
 
     def _weighed(self, laws: list[Normal], tau: float, log_measure: float) -> list[Piece]:
@@ -305,12 +304,16 @@ class Exploration:
         return float(np.exp(cell.log_mass - self.log_total))
 
 
+def log_sum(parts: Iterable[Piece | Cell | Component]) -> float:
+    """Logarithm of their masses together; asked so often that SciPy's checks would take longer."""
+    return float(np.logaddexp.reduce([part.log_mass for part in parts], initial=-np.inf))
+
+
 def _mostly_swapped(cells: list[Cell]) -> bool:
     """Whether labelling depends on the features more than the class does, by most of the mass."""
     pieces = [piece for cell in cells for piece in cell.pieces]
-    weight = softmax([piece.log_mass for piece in pieces])
-    stronger = [piece.strengths[1] > piece.strengths[0] for piece in pieces]
-    return bool(weight[stronger].sum() > 0.5)
+    stronger = [piece for piece in pieces if piece.strengths[1] > piece.strengths[0]]
+    return log_sum(stronger) > log_sum(pieces) + np.log(0.5)
 
 
 def _nearest(cells: list[Cell], i: int) -> list[Cell]:

@@ -200,7 +200,7 @@ class Expansion(NamedTuple):
 class Normal:
     """A normal law of u, N(u, root root'), and the slice in expectation under it.
 
-    Of a law that was not looked at, ``error`` is about how far its log-evidence may be off.
+    ``root`` is upper triangular, which expectations make use of. Of a law that was not looked at, ``error`` is about how far its log-evidence may be off.
     """
 
     slice: Slice
