@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg.blas import dtrmm
 
 from doublelogit._types import Floats, Ints, Matrix
 
 SMALL = 20_000  # entries of which a product costs less than the choice of the best kernel
+WIDE = 100  # columns from which half of a product is worth a call of its own
 CACHE_BYTES = 2**18  # scaled rows at once: written and read again while still in the cache
 
 
@@ -49,14 +51,29 @@ def cross(X: Matrix, h: Floats, Z: Matrix) -> Floats:
 def quadratic(X: Matrix, V: Floats, Z: Matrix) -> Floats:
     """``[x, 1]' V [z, 1]`` of each row."""
     core = X @ V[:-1, :-1]
-    product = Z.multiply(core) if sparse.issparse(Z) else Z * core
-    total = np.asarray(product.sum(axis=1)).ravel()
+    if sparse.issparse(Z):
+        total = np.asarray(Z.multiply(core).sum(axis=1)).ravel()
+    else:
+        total = row_products(np.asarray(Z), _dense(core))
     return np.asarray(total + X @ V[:-1, -1] + Z @ V[-1, :-1] + V[-1, -1])
 
 
 def row_products(Z: Floats, W: Floats) -> Floats:
     """Products ``z'w`` of the rows of two dense matrices."""
     return np.asarray(np.einsum("ij,ij->i", Z, W))
+
+
+def row_squares(X: Matrix, root: Floats) -> Floats:
+    """Squared lengths of ``[x, 1]'root``, the slopes of an upper triangular root coming first."""
+    p = X.shape[1]
+    if sparse.issparse(X) or p < WIDE:
+        along = predictor(X, root)
+        return row_products(along, along)
+    # half the work of a product; what is left are the columns beyond the square
+    along = dtrmm(1.0, root[:p, :p], X.T, trans_a=1).T
+    along += root[-1, :p]
+    beyond = predictor(X, root[:, p:])
+    return row_products(along, along) + row_products(beyond, beyond)
 
 
 def squares(X: Matrix, h: Floats) -> Floats:
@@ -100,8 +117,11 @@ def _core(X: Matrix, h: Floats) -> Floats:
 
 
 def _slices(X: Floats) -> list[slice]:
-    """Rows whose products are made at once, so that no copy of a whole block is."""
-    step = max(CACHE_BYTES // (8 * max(X.shape[1], 1)), 64)
+    """Rows whose products are made at once, so that no copy of a whole block is.
+
+    They are as many as columns at least: each product is added to a matrix of that size.
+    """
+    step = max(CACHE_BYTES // (8 * max(X.shape[1], 1)), X.shape[1], 64)
     return [slice(i, i + step) for i in range(0, max(len(X), 1), step)]
 
 

@@ -24,7 +24,6 @@ from scipy.special import expit, log_expit
 
 from doublelogit._types import Floats, Ints
 
-
 FAR = 350.0  # predictors beyond are looked at by logarithms: squares of exponentials overflow
 LARGE = 0.99  # of s(x), from which 1 - s(x) would lose digits
 OVERFLOW = 709.0  # the largest number whose exponential is one

@@ -21,6 +21,7 @@ from doublelogit.likelihood import (
     PredictorLoss,
     double_logistic,
     double_logistic_slopes,
+    halves,
     logistic,
     logistic_slope,
     logistic_value,
@@ -96,7 +97,7 @@ def linked_logistic_slope(link: Link, a: Floats, target: Floats) -> Floats:
 
 def probability(link: Link, a: Floats) -> LinkDerivatives:
     """The probability that a predictor means, with its first two derivatives."""
-    y = sigmoid(to_logit(link, a))
+    y = halves(to_logit(link, a))
     slope = y.p * y.not_p
     bend = slope * (y.not_p - y.p)
     if link is None:

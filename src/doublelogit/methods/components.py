@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.special import expit, logsumexp, softmax
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import predictor, pull_back
+from doublelogit.design import Terms, predictor, pull_back, row_squares
 from doublelogit.fitted import PosteriorMixture, PosteriorSide
-from doublelogit.fitted.mixture import deviations
 from doublelogit.link import Link, probability
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.expected import LINE
@@ -126,10 +126,11 @@ def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
     found = []
     for component in components:
         problem, law = component.posterior.problem, component.law
-        theta, covariance, k = law.theta, law.theta_covariance, problem.outcome.size
+        theta, root, k = law.theta, law.theta_root, problem.outcome.size
         parts = ((problem.outcome, slice(None, k)), (problem.propensity, slice(k, None)))
         for terms, part in parts:
-            found.append((terms.embed(theta[part]), terms.embed_matrix(covariance[part, part])))
+            covariance = terms.embed_matrix(root[part] @ root[part].T)
+            found.append((terms.embed(theta[part]), covariance))
     coefs, covariances = zip(*found, strict=True)
     pairs = [(np.array(coefs[i::2]), np.array(covariances[i::2])) for i in (0, 1)]
     shares = _shares(components, *pairs)
@@ -149,8 +150,8 @@ def _shares(
     for i in range(0, len(components), AT_ONCE):
         part = slice(i, i + AT_ONCE)
         coefs = [coef[part] for coef, _ in sides]
-        spread = [V[part] for _, V in sides] if posterior.spread else None
-        fn = partial(_moments, problem.link, tied[part], coefs, spread)
+        spread = Spread.of(components[part], tied[part]) if posterior.spread else None
+        fn = partial(_moments, problem.link, coefs, spread)
         sums.append(rows.sum_rows(fn, rows.weight))
     found = []
     for k, (_, covariance) in enumerate(sides):
@@ -163,27 +164,47 @@ def _shares(
     return found
 
 
+class Spread(NamedTuple):
+    """Roots of the covariances of some components; labelling has one only where it is free."""
+
+    follows: Floats
+    outcome: Terms
+    propensity: Terms
+    class_roots: list[Floats]
+    free_roots: list[Floats]
+
+    @classmethod
+    def of(cls, components: list[Component], follows: Floats) -> "Spread":
+        """That of components with what their labelling has of the slopes of the class."""
+        free = [c for c in components if c.posterior.free]
+        problem = (free or components)[0].posterior.problem
+        k = problem.outcome.size
+        own = [c.law.theta_root[k:, k:] for c in free]
+        class_roots = [c.law.theta_root[:k] for c in components]
+        return cls(follows, problem.outcome, problem.propensity, class_roots, own)
+
+    def deviations(self, X: Matrix) -> tuple[Floats, Floats]:
+        """Standard deviations of both predictors, (rows, components)."""
+        a = _lengths(self.outcome.select(X), self.class_roots)
+        b, free = a * self.follows, np.isnan(self.follows)  # what follows the class varies as it
+        if free.any():
+            b[:, free] = _lengths(self.propensity.select(X), self.free_roots)
+        return a, b
+
+
+def _lengths(X: Matrix, roots: list[Floats]) -> Floats:
+    return np.sqrt(np.column_stack([row_squares(X, root) for root in roots]))
+
+
 def _moments(
-    link: Link,
-    follows: Floats,
-    coefs: list[Floats],
-    covariances: list[Floats] | None,
-    X: Matrix,
-    weight: Floats,
+    link: Link, coefs: list[Floats], spread: Spread | None, X: Matrix, weight: Floats
 ) -> tuple[Floats, ...]:
     """Sums over rows of probabilities, their squares and slopes, of both models."""
-    roots: tuple[Floats | None, ...] = (None, None)
-    if covariances is not None:
-        class_root = deviations(X, covariances[0])
-        # labelling that follows the class varies as the class does
-        root, free = class_root * follows, np.isnan(follows)
-        if free.any():
-            root[:, free] = deviations(X, covariances[1][free])
-        roots = (class_root, root)
+    deviations = (None, None) if spread is None else spread.deviations(X)
     return tuple(
         total
-        for coef, root in zip(coefs, roots, strict=True)
-        for total in _sums(link, predictor(X, coef.T), root, X, weight)
+        for coef, deviation in zip(coefs, deviations, strict=True)
+        for total in _sums(link, predictor(X, coef.T), deviation, X, weight)
     )
 
 

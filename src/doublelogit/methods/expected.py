@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import Terms, predictor, pull_back, row_products, sandwich
+from doublelogit.design import Terms, predictor, pull_back, row_products, row_squares, sandwich
 from doublelogit.likelihood import PairLoss, halves
 from doublelogit.link import Response
 from doublelogit.objective import four_blocks
@@ -168,8 +168,7 @@ class TiedPair:
         """Derivatives by ``a`` are those along b = k a + w, by ``b`` those by w."""
         if root is None:
             return ExpectedLoss(self._along(seen.response.loss(seen.s, seen.known, a, b)), a, b)
-        a_root, z, w = predictor(self.terms.select(X), root[:-1]), LINE.first, LINE.weight
-        r = _root(row_products(a_root, a_root))
+        z, w, r = LINE.first, LINE.weight, _root(row_squares(self.terms.select(X), root[:-1]))
         off = np.outer(z, r)
         a_at = a + off
         b_at = b + self.k * off if self.k else np.broadcast_to(b, off.shape)

@@ -25,7 +25,7 @@ from doublelogit._types import Floats
 from doublelogit.methods.orientation import swapped_theta
 from doublelogit.methods.posterior import Normal, SlicedPosterior
 from doublelogit.methods.prior import log_known, log_prevalence
-from doublelogit.methods.scales import HOPELESS, height, laws_of_slice
+from doublelogit.methods.scales import HOPELESS, Start, height, laws_of_slice
 
 CELLS = 6  # of v up to 1, to begin with
 BEYOND = 2.0 ** np.arange(20)  # edges of cells beyond 1, where labelling depends on the features
@@ -190,6 +190,15 @@ class Exploration:
         """Logarithm of all mass."""
         return log_sum(cell for _, cells in self.found for cell in cells)
 
+    @property
+    def _likeliest_scale(self) -> int:
+        """Number of the scale of slopes of most mass so far; all mechanisms have the same ones."""
+        pieces = [(p, piece) for p, cells in self.found for cell in cells for piece in cell.pieces]
+        if not pieces:
+            return len(self.found[-1][0].priors) // 2
+        posterior, best = max(pieces, key=lambda one: one[1].log_mass)
+        return posterior.priors.index(best.law.slice.prior)
+
     def explore(
         self, posterior: SlicedPosterior, guide: list[Cell], *, swap: bool = True
     ) -> list[Cell]:
@@ -283,7 +292,8 @@ class Exploration:
             return self.log_total - self._weighed([law], tau, cell.log_measure)[0].log_mass
 
         near = [[piece.law for piece in other.by_mass] for other in _nearest(cells, i)]
-        laws = laws_of_slice(posterior, float(logit(tau)), near, cell.u, lag)
+        start = Start(cell.u, self._likeliest_scale)
+        laws = laws_of_slice(posterior, float(logit(tau)), near, start, lag)
         pieces = self._weighed(laws, tau, cell.log_measure)
         cell = replace(cell, pieces=tuple(pieces), log_mass=log_sum(pieces))
         cells[i] = replace(cell, u=cell.best.law.u)

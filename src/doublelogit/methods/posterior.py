@@ -200,7 +200,8 @@ class Expansion(NamedTuple):
 class Normal:
     """A normal law of u, N(u, root root'), and the slice in expectation under it.
 
-    ``root`` is upper triangular, which expectations make use of. Of a law that was not looked at, ``error`` is about how far its log-evidence may be off.
+    ``root`` is upper triangular, which expectations make use of. Of a law that was not looked at,
+    ``error`` is about how far its log-evidence may be off.
     """
 
     slice: Slice
@@ -208,10 +209,6 @@ class Normal:
     root: Floats
     expansion: Expansion
     error: float = 0.0
-
-    @property
-    def covariance(self) -> Floats:
-        return np.asarray(self.root @ self.root.T)
 
     @property
     def _entropy(self) -> float:
@@ -304,11 +301,10 @@ class Normal:
         """(beta, gamma) of the features as they are."""
         return self.slice.theta(self.u)
 
-    @property
-    def theta_covariance(self) -> Floats:
-        """Covariance of theta."""
-        to_theta = self.slice.posterior.to_theta[:, :-1]
-        return np.asarray(to_theta @ (to_theta @ self.covariance).T)
+    @cached_property
+    def theta_root(self) -> Floats:
+        """A root of the covariance of theta."""
+        return np.asarray(self.slice.posterior.to_theta[:, :-1] @ self.root)
 
 
 def inverse_root(matrix: Floats) -> Floats | None:
