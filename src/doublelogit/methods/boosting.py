@@ -64,6 +64,7 @@ class Trees:
         train = self.train
         p = expit(self.predictor()[train])
         booster = _booster(self.growth, self.bins.categorical, self.random_state)
+        booster.before = self.boosters[-1] if self.boosters else None
         step, curvature = (target[train] - p) / BOUND, BOUND * weight[train]
         rows = np.asfortranarray(self.X[train])  # a booster goes column by column
         self.boosters.append(booster.fit(rows, step, sample_weight=curvature))
@@ -109,8 +110,28 @@ def _maker(X: Floats, bins: Bins, growth: Growth, guards: Guards) -> Maker:
     return make
 
 
-def _booster(growth: Growth, categorical: Any, random_state: int) -> Any:
-    return HistGradientBoostingRegressor(
+class Booster(HistGradientBoostingRegressor):  # type: ignore[misc]
+    """Boosted trees of rows that the booster ``before`` has seen: what it cut is not cut again.
+
+    Bins of bins are the same whatever the weights, and cutting would take three quarters of the
+    time of a few trees. The method is scikit-learn's own; in a release that does not ask for it
+    every booster cuts for itself.
+    """
+
+    before: "Booster | None" = None
+    _bin_mapper: Any
+    _rows_cut: Any
+
+    def _bin_data(self, X: Any, *about: Any, **named: Any) -> Any:
+        if self.before is None:
+            self._rows_cut = super()._bin_data(X, *about, **named)
+        else:
+            self._bin_mapper, self._rows_cut = self.before._bin_mapper, self.before._rows_cut
+        return self._rows_cut
+
+
+def _booster(growth: Growth, categorical: Any, random_state: int) -> Booster:
+    return Booster(
         max_iter=growth.n_trees,
         learning_rate=growth.learning_rate,
         max_leaf_nodes=growth.max_leaf_nodes,

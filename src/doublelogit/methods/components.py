@@ -23,7 +23,7 @@ MOST_STEPS = 50
 PARTS = (np.arange(9) + 0.5) / 9  # of a cell, in which its mass and shares are told apart
 STEEP = 3.0  # most that the logarithm of a density changes from the middle of a cell to its edge
 TINY = np.finfo(float).tiny
-AT_ONCE = 16  # components whose rows are looked at in one pass: more would not fit the cache
+AT_ONCE = 8  # components whose rows are looked at in one pass: more would not fit the cache
 
 
 def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:
@@ -123,6 +123,16 @@ def informed(side: PosteriorSide, beliefs: tuple[Belief, ...], mean_s: float) ->
 
 def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
     """Both models of every component: full-length coefficients, their covariances and shares."""
+    pairs = _coefficients(components)
+    shares = _shares(components, *pairs)
+    outcome, propensity = (
+        PosteriorSide(*pair, *share) for pair, share in zip(pairs, shares, strict=True)
+    )
+    return outcome, propensity
+
+
+def _coefficients(components: list[Component]) -> list[tuple[Floats, Floats]]:
+    """Full-length coefficients of both models and their covariances, one line a component."""
     found = []
     for component in components:
         problem, law = component.posterior.problem, component.law
@@ -132,12 +142,7 @@ def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
             covariance = terms.embed_matrix(root[part] @ root[part].T)
             found.append((terms.embed(theta[part]), covariance))
     coefs, covariances = zip(*found, strict=True)
-    pairs = [(np.array(coefs[i::2]), np.array(covariances[i::2])) for i in (0, 1)]
-    shares = _shares(components, *pairs)
-    outcome, propensity = (
-        PosteriorSide(*pair, *share) for pair, share in zip(pairs, shares, strict=True)
-    )
-    return outcome, propensity
+    return [(np.array(coefs[i::2]), np.array(covariances[i::2])) for i in (0, 1)]
 
 
 def _shares(

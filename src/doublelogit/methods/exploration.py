@@ -294,7 +294,7 @@ class Exploration:
         near = [[piece.law for piece in other.by_mass] for other in _nearest(cells, i)]
         start = Start(cell.u, self._likeliest_scale)
         laws = laws_of_slice(posterior, float(logit(tau)), near, start, lag)
-        pieces = self._weighed(laws, tau, cell.log_measure)
+        pieces = self._weighed([law.lean for law in laws], tau, cell.log_measure)
         cell = replace(cell, pieces=tuple(pieces), log_mass=log_sum(pieces))
         cells[i] = replace(cell, u=cell.best.law.u)
 

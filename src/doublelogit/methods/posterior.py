@@ -51,6 +51,7 @@ FIRST = 0.5  # standard deviation of predictors where nothing is known of it
 WILD = 1e3  # error of the log-evidence beyond which a law was not found
 FAR = 3.0  # most that a step moves a coordinate
 TINY = 1e-300
+NOTHING = np.empty((0, 0))
 MANY = 100  # coordinates from which a matrix with few entries is stored as such
 
 
@@ -151,7 +152,7 @@ class Slice:
         value += 0.5 * float(precision @ u**2)
         if self.posterior.spread:
             value += 0.5 * float(precision @ np.sum(root**2, axis=1))
-        mixed, hess = hess[:-1, -1], hess[:-1, :-1]
+        mixed, hess = hess[:-1, -1].copy(), hess[:-1, :-1]  # a view would keep the whole matrix
         hess.flat[:: len(u) + 1] += precision
         expansion = Expansion(value, grad + precision * u, hess, mixed, shares)
         return Normal(self, u, root, expansion)
@@ -291,6 +292,11 @@ class Normal:
         expansion = old._replace(value=value, hess=hess, grad=np.zeros_like(grad))
         return Normal(there, self.u - root @ slope, root, expansion, self.error + float(error))
 
+    @property
+    def lean(self) -> "Normal":
+        """The law without its curvature, for which nobody asks outside of its slice."""
+        return replace(self, expansion=self.expansion._replace(hess=NOTHING))
+
     def tangent(self, intercept: float) -> Floats:
         """About where the centre is in another slice, under the same prior."""
         slope = self.root.T @ self.expansion.mixed * (intercept - self.slice.intercept)
@@ -301,7 +307,7 @@ class Normal:
         """(beta, gamma) of the features as they are."""
         return self.slice.theta(self.u)
 
-    @cached_property
+    @property
     def theta_root(self) -> Floats:
         """A root of the covariance of theta."""
         return np.asarray(self.slice.posterior.to_theta[:, :-1] @ self.root)
