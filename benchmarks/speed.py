@@ -186,7 +186,7 @@ def error(makers, X, s) -> float:
 
 
 def _tight(problem, model, terms, l2, **options):
-    return model(problem, terms, l2, **{"tol": 1e-12} | options)
+    return model(problem, terms, l2, **options | {"tol": 1e-12})
 
 
 def growth_in_p(options):

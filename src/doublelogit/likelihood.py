@@ -176,12 +176,12 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
 
     Implements: Q_n
     """
-    y, e = halves(a), halves(b)
-    f = _class_unknown(a, b, y, e)
+    y, e, far = halves(a), halves(b), _any_far(a, b)
+    f = _class_unknown(a, b, y, e, far)
     h_aa = f.d_a * (y.not_p - f.t)
     h_ab = f.d_b * f.not_t
     h_bb = f.d_b * (e.not_p - e.p * f.not_t)
-    rows = _patched(f, s, known, a, b)
+    rows = _patched(f, s, known, a, b, far)
     h_aa[..., rows] = y.p[..., rows] * y.not_p[..., rows]
     h_ab[..., rows] = 0.0
     h_bb[..., rows] = known[rows] * e.p[..., rows] * e.not_p[..., rows]
@@ -215,8 +215,9 @@ def noisy_double_logistic(
 
 def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
     """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
-    f = _class_unknown(a, b, halves(a), halves(b))
-    _patched(f, s, known, a, b)
+    far = _any_far(a, b)
+    f = _class_unknown(a, b, halves(a), halves(b), far)
+    _patched(f, s, known, a, b, far)
     return PairLossGradient(f.value, f.d_a, f.d_b)
 
 
@@ -230,7 +231,7 @@ class _Unknown(NamedTuple):
     not_t: Floats
 
 
-def _class_unknown(a: Floats, b: Floats, y: Halves, e: Halves) -> _Unknown:
+def _class_unknown(a: Floats, b: Floats, y: Halves, e: Halves, far: bool) -> _Unknown:
     """By products, 1 - ye = (1-y) + y(1-e); by logarithms in the few rows that are far out."""
     hidden = y.p * e.not_p
     not_s_x = y.not_p + hidden
@@ -244,10 +245,10 @@ def _class_unknown(a: Floats, b: Floats, y: Halves, e: Halves) -> _Unknown:
         not_t = np.divide(y.not_p, not_s_x, out=not_s_x)
     s_x *= not_t
     f = _Unknown(value, s_x, e.p * hidden, hidden, not_t)
-    if _any_far(a, b):
-        far = (np.abs(a) > FAR) | (np.abs(b) > FAR)
-        for column, part in zip(f, _far_out(a[far], b[far]), strict=True):
-            column[far] = part
+    if far:
+        rows = (np.abs(a) > FAR) | (np.abs(b) > FAR)
+        for column, part in zip(f, _far_out(a[rows], b[rows]), strict=True):
+            column[rows] = part
     return f
 
 
@@ -265,12 +266,11 @@ def _far_out(a: Floats, b: Floats) -> _Unknown:
     return _Unknown(value, s_x * not_t, e.p * t, t, not_t)
 
 
-def _patched(f: _Unknown, s: Floats, known: Floats, a: Floats, b: Floats) -> Ints:
+def _patched(f: _Unknown, s: Floats, known: Floats, a: Floats, b: Floats, far: bool) -> Ints:
     """Put loss and gradient of rows of known class in their place, and return these rows."""
     rows = np.flatnonzero(~np.isnan(known))
     a, b, s, known = a[..., rows], b[..., rows], s[rows], known[rows]
-    near = s.all() and not _any_far(a, b)
-    parts = _labelled(a, b) if near else _class_known(s, known, a, b)
+    parts = _class_known(s, known, a, b) if far or not s.all() else _labelled(a, b)
     for whole, part in zip(f, parts, strict=False):
         whole[..., rows] = part
     return rows
