@@ -106,8 +106,8 @@ LIMITS = {
     "JOINT, one start": (JointClassifier(n_starts=1), 54, 12),
     "JOINT": (JointClassifier(), 190, 30),
     "EM": (EMClassifier(init="naive"), 520, 18),
-    "TM, 100 rounds": (TwoModelsClassifier(tol=0, max_iter=100), 960, 16),
-    "AVERAGED": (AveragedClassifier(), 300, 160),
+    "TM, 100 rounds": (TwoModelsClassifier(tol=0, max_iter=100), 910, 15),
+    "AVERAGED": (AveragedClassifier(), 85, 70),
 }
 
 
