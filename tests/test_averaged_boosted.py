@@ -5,12 +5,15 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.ensemble import HistGradientBoostingRegressor
 from test_curves import bent_table, fitted
 from test_learners import crossed, noise
 
 from doublelogit import AveragedBoostedClassifier, AveragedClassifier, infer, load
 from doublelogit.fitted import BentPosteriorSide
 from doublelogit.learners import Learners
+from doublelogit.methods.boosting import BOUND, Growth, Trees
+from doublelogit.methods.trees import Bins
 from doublelogit.registry import METHODS
 
 QUICK = {"max_rounds": 8, "n_folds": 2}
@@ -156,3 +159,26 @@ def test_auto_of_the_default_compares_by_the_default():
     gains = {gain.learner: gain.gain for gain in model.choice.gains}
     assert gains["spline"] > 0.005
     assert gains["boosting"] >= gains["spline"]
+
+
+def test_bins_are_cut_once_and_trees_are_those_of_boosters_that_cut_for_themselves():
+    rng = np.random.default_rng(0)
+    X = np.asfortranarray(rng.integers(0, 40, size=(300, 4)).astype(float))
+    target, weight, train = rng.random(300), rng.uniform(0.5, 2.0, size=300), np.arange(200)
+    bins = Bins.learn(X, np.arange(4), np.array([False, False, False, True]))
+
+    def grown(forget):
+        trees = Trees(bins.cut(X), bins, np.zeros(5), np.zeros(300), train, Growth(), 0)
+        for _ in range(4):
+            trees.grow(target, weight)
+            if forget:  # the next one has nobody to take bins from
+                trees.boosters = []
+        return trees
+
+    once, anew = grown(forget=False), grown(forget=True)
+    assert len({id(booster._rows_cut) for booster in once.boosters}) == 1
+    alone = HistGradientBoostingRegressor(**once.boosters[0].get_params())
+    first = (target[train] - 0.5) / BOUND
+    alone.fit(once.X[train], first, sample_weight=BOUND * weight[train])
+    np.testing.assert_array_equal(once.boosters[0].predict(once.X), alone.predict(once.X))
+    np.testing.assert_array_equal(once.bend, anew.bend)

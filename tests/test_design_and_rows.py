@@ -138,3 +138,15 @@ def test_a_labelled_row_is_known_to_be_positive():
     np.testing.assert_array_equal(rows.known, [1.0, 0.0, np.nan])
     assert Problem(rows).audited
     assert not Problem(memory_rows(X[:3], np.array([1.0, 0.0, 0.0]))).audited
+
+
+@pytest.mark.parametrize("p", [3, design.WIDE + 20])
+@pytest.mark.parametrize("beyond", [0, 1, 4])
+def test_squares_by_triangles_are_those_of_the_whole_product(p, beyond):
+    rng = np.random.default_rng(p + beyond)
+    X = rng.normal(size=(50, p))
+    root = rng.normal(size=(p + 1, p + beyond))
+    root[:p, :p] = np.triu(root[:p, :p])
+    wanted = np.sum(design.predictor(X, root) ** 2, axis=1)
+    for stored in (X, np.asfortranarray(X), sparse.csr_array(X)):
+        np.testing.assert_allclose(design.row_squares(stored, root), wanted, rtol=1e-10)
