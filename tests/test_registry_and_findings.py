@@ -15,8 +15,10 @@ from doublelogit import registry
 from doublelogit.cli.options import Common
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.findings import Finding, worst
+from doublelogit.findings import answer as answers
 from doublelogit.findings import fit as findings
 from doublelogit.fit import Orientation
+from doublelogit.inference.estimate import Estimate
 from doublelogit.registry import METHODS, method_of
 from doublelogit.wording import OPTIONS, as_options, as_parameters
 
@@ -200,3 +202,12 @@ def test_every_sentence_of_a_finding_is_made_in_one_place():
 def test_the_registry_imports_nothing_heavy():
     imports = re.findall(r"^(?:from|import) (\S+)", inspect.getsource(registry), flags=re.MULTILINE)
     assert set(imports) == {"collections.abc", "dataclasses", "typing"}
+
+
+@pytest.mark.parametrize(("low", "level"), [(0.3, "fine"), (0.1, "attention")])
+def test_a_wide_interval_is_not_called_determined_beside_a_doubt_of_it(low, level):
+    main = Estimate("prevalence", 0.4, 0.05, low, 0.45, 0.95, "profile")
+    answer = answers.prevalence(main, 0.1, 30.0, weak=False, without="")
+    determined = answers.determined(main, converged=True, weak=False, clear=True)
+    assert answer.level == determined.level == level
+    assert ("only roughly" in determined.text) == (level == "attention")

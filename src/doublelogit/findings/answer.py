@@ -62,8 +62,13 @@ def determined(main: Interval, *, converged: bool, weak: bool, clear: bool) -> F
             "(`audited_y`), or tell the model what is known of it."
         )
         return Finding(PROBLEM, "identification", text)
-    text = f"Given which model is which, the labels determine the prevalence ({interval(main)})."
-    return Finding(FINE if clear else ATTENTION, "identification", text)
+    wide = main.low is not None and main.high is not None and main.high - main.low > WIDE_INTERVAL
+    roughly = " only roughly" if wide else ""
+    text = (
+        f"Given which model is which, the labels determine the prevalence{roughly} "
+        f"({interval(main)})."
+    )
+    return Finding(FINE if clear and not wide else ATTENTION, "identification", text)
 
 
 class BentClass(Protocol):
