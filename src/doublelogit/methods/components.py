@@ -23,7 +23,7 @@ MOST_STEPS = 50
 PARTS = (np.arange(9) + 0.5) / 9  # of a cell, in which its mass and shares are told apart
 STEEP = 3.0  # most that the logarithm of a density changes from the middle of a cell to its edge
 TINY = np.finfo(float).tiny
-AT_ONCE = 8  # components whose rows are looked at in one pass: more would not fit the cache
+AT_ONCE = 8  # components whose rows are looked at in one pass: each takes a column of a block
 
 
 def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:

@@ -37,8 +37,8 @@ from doublelogit.solvers import Anderson, settled
 
 # Rows with equal features must fall on one side of t whatever the last digits of y(x) are.
 TIE = 1e-9
-# Of a fit in a round: what it leaves moves probabilities by 2e-7, and the next round mends most of
-# that; at 1e-7 rows begin to change sides of t.
+# Of a fit in a round: what it leaves moves probabilities of adult by 1e-7; at 3e-8 it is 1e-5, for
+# rows begin to change sides of t.
 ROUND_TOL = 1e-8
 
 
