@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.special import expit, logit, logsumexp
+from scipy.stats import norm
 
 from doublelogit import (
     AveragedClassifier,
@@ -209,6 +210,16 @@ def test_quantiles_of_a_mixture_are_those_of_its_draws():
         assert quantile(weight, mean, sd, q)[0] == pytest.approx(np.quantile(draws, q), abs=0.02)
 
 
+def test_the_lower_tail_of_a_share_is_half_of_the_upper_one(sample):
+    model = AveragedClassifier().fit(sample.X, sample.s.astype(int))
+    mixture = model.model_
+    mean, sd = mixture.outcome_model.share, mixture.outcome_model.share_sd
+    ends = mixture.credible_share(mean[None], sd[None], 0.9)[0]
+    below = [mixture.weight @ norm.cdf((end - mean) / sd) for end in ends]
+    assert below == pytest.approx([0.025, 0.95], abs=1e-6)
+    assert model.prevalence_interval(0.9) == tuple(np.maximum(ends, mixture.mean_s))
+
+
 class TestPrior:
     def test_its_numbers_are_those_of_the_learn_half(self):
         found = learn(learn_table())
@@ -229,6 +240,13 @@ class TestPrior:
         assert density.mean() == pytest.approx(1, abs=1e-3)
         assert density.min() > 0.49  # never ruled out
 
+    def test_the_prior_of_the_label_frequency_is_a_density(self):
+        c = (np.arange(2000) + 0.5) / 2000
+        tied, own = (np.exp(prior.log_frequency(c, follows)) for follows in (1.0, np.nan))
+        assert tied.mean() == pytest.approx(1, abs=1e-3)
+        assert np.all(np.diff(tied) > 0)  # of two images the one with fewer positives
+        np.testing.assert_array_equal(own, 1.0)
+
     def test_many_rows_count_as_few(self):
         counted = [n * prior.coarsening(n) for n in (10, 1000, 10**9)]
         assert counted == pytest.approx([10, 750, prior.COARSE], rel=0.01)
@@ -242,7 +260,7 @@ class TestPrior:
         assert found == [{0.0}, {1.0}, {0.6}]
 
     def test_labelling_has_no_slopes_of_its_own_where_labels_are_fewer(self, sample):
-        few = np.where(np.cumsum(sample.s) <= 15, sample.s, 0.0)
+        few = np.where(np.cumsum(sample.s) <= 9, sample.s, 0.0)
         problem = Problem(memory_rows(sample.X, few))
         assert prior.mechanisms(problem) == (prior.RANDOM, *prior.FOLLOWING)
         named = replace(problem, propensity=Terms(4, np.array([0])))

@@ -16,6 +16,9 @@ from doublelogit.fitted.protocol import Coefficients
 
 BISECTIONS = 50  # leave 1e-14 of the range
 LIMIT = 1e-12  # probabilities of 0 and 1 have no logit
+# The lower tail of a share's interval, of the upper one. Posteriors of shares begin abruptly at the
+# labelled share and end slowly: below, little width buys much cover.
+BELOW = 0.5
 
 
 def deviations(X: Matrix, covariance: Floats) -> Floats:
@@ -175,10 +178,21 @@ class PosteriorMixture:
 
     def credible(self, mean: Floats, sd: Floats, level: float) -> Floats:
         """Ends of the central credible interval, given means and deviations per component."""
+        return self._between_tails(mean, sd, level)
+
+    def credible_share(self, mean: Floats, sd: Floats, level: float) -> Floats:
+        """Ends of the credible interval of a share, whose lower tail is half of the upper one.
+
+        It holds at least its level: a 90% interval holds 92.5% of the posterior.
+        """
+        return self._between_tails(mean, sd, level, BELOW)
+
+    def _between_tails(self, mean: Floats, sd: Floats, level: float, below: float = 1.0) -> Floats:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, for example 0.9; got {level}.")
-        tails = ((1 - level) / 2, (1 + level) / 2)
-        return np.column_stack([quantile(self.interval_weight, mean, sd, q) for q in tails])
+        tail = (1 - level) / 2
+        ends = (below * tail, 1 - tail)
+        return np.column_stack([quantile(self.interval_weight, mean, sd, q) for q in ends])
 
     @property
     def prevalence(self) -> float:
@@ -193,7 +207,7 @@ class PosteriorMixture:
     def prevalence_interval(self, level: float) -> tuple[float, float]:
         """Credible interval of the prevalence, bounded below by the labelled share."""
         side = self.outcome_model
-        ends = self.credible(side.share[None], side.share_sd[None], level)[0]
+        ends = self.credible_share(side.share[None], side.share_sd[None], level)[0]
         low, high = np.clip(ends, self.mean_s, 1.0)
         return float(low), float(high)
 

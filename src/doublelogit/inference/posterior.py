@@ -232,7 +232,7 @@ class PosteriorInference(Inference):
         by: Any,
     ) -> Any:
         check_level(level)
-        ends = np.clip(self._mixture.credible(spread.mean, spread.sd, level), *bounds)
+        ends = np.clip(self._mixture.credible_share(spread.mean, spread.sd, level), *bounds)
         weight = self._mixture.weight
         value = spread.mean @ weight
         se = np.sqrt((spread.sd**2 + (spread.mean - value[:, None]) ** 2) @ weight)

@@ -24,7 +24,7 @@ from scipy.special import expit, logit
 from doublelogit._types import Floats
 from doublelogit.methods.orientation import swapped_theta
 from doublelogit.methods.posterior import Normal, SlicedPosterior
-from doublelogit.methods.prior import log_known, log_prevalence
+from doublelogit.methods.prior import log_frequency, log_known, log_prevalence
 from doublelogit.methods.scales import HOPELESS, Start, height, laws_of_slice
 
 CELLS = 6  # of v up to 1, to begin with
@@ -300,13 +300,15 @@ class Exploration:
 
     def _weighed(self, laws: list[Normal], tau: float, log_measure: float) -> list[Piece]:
         """The laws of a cell with their masses."""
-        beliefs = laws[0].slice.posterior.problem.beliefs
+        posterior = laws[0].slice.posterior
         y, labelled, y_free, e_free, a, aa, b, bb = np.array(
             [law.expansion.shares for law in laws]
         ).T
         jacobian = np.log(np.maximum(y_free * e_free, TINY)) - np.log(y * tau * (1 - tau))
-        known = log_prevalence(y) + log_known(beliefs, y, labelled / y)
-        log_mass = np.array([height(law) for law in laws]) + known + jacobian + log_measure
+        pi, c = y, np.maximum(labelled / y, TINY)
+        prior = log_prevalence(pi) + log_frequency(c, posterior.follows)
+        prior += log_known(posterior.problem.beliefs, pi, c)
+        log_mass = np.array([height(law) for law in laws]) + prior + jacobian + log_measure
         strengths = zip(aa - a**2, bb - b**2, strict=True)
         return [Piece(*piece) for piece in zip(laws, log_mass.tolist(), strengths, strict=True)]
 

@@ -3,7 +3,7 @@
     kappa       the signal, sd of x'beta: log kappa ~ N(SIGNAL + GROWTH log p, SPREAD^2)
     beta_j      N(0, kappa^2 / p) for standardised features
     pi          prevalence: half Beta(PREVALENCE), half uniform, for tables unlike those
-    c           label frequency: uniform
+    c           label frequency: uniform; Beta(OFTEN, 1) if labelling follows the class
     mechanism   at random, following the class (gamma = k beta), or free (gamma_j ~ N(0, rho^2 / p)
                 with rho a share of kappa: labelling depends on the features less than the class)
 
@@ -40,11 +40,14 @@ from doublelogit.methods.span import Span
 SIGNAL, GROWTH, SPREAD = -0.75, 0.43, 0.76
 PREVALENCE = (1.94, 3.47)
 UNLIKE = 0.5  # share of the prior of the prevalence that is uniform
+# Where b = a + w, class and labelling swapped are the same likelihood to the last digit: the prior
+# alone chooses between a rarer class, often labelled, and a commoner one. It leans to the former.
+OFTEN = 1.25
 NODES = (2.0, 1.0, 0.0, -1.0, -2.0, -3.0)  # of log kappa, in SPREADs
 COARSE = 3000.0
 # Labels for each coefficient, below which slopes of labelling cannot be told from chance: unless
 # features were named, labels then are at random or follow the class.
-FEWEST = 2
+FEWEST = 1
 FIRM = 0.005  # deviation of a share that is known for certain: cells are no finer
 
 
@@ -65,10 +68,10 @@ class Mechanism:
 
 
 RANDOM = Mechanism(1 / 2)
-FOLLOWING = (Mechanism(1 / 4, follows=1.0),)  # those who are surely positive are found first
-FREE = (Mechanism(1 / 4, strength=0.6),)
+FOLLOWING = (Mechanism(0.2, follows=1.0),)  # those who are surely positive are found first
+FREE = (Mechanism(0.3, strength=0.6),)
 # Where something tells class and labelling apart, labelling may be the stronger one.
-STRONG = (Mechanism(1 / 8, strength=0.6), Mechanism(1 / 8, strength=1.7))
+STRONG = (Mechanism(0.15, strength=0.6), Mechanism(0.15, strength=1.7))
 # Who names the features of labelling believes that it depends on them.
 NAMED = (Mechanism(1 / 6), Mechanism(5 / 12, strength=0.6), Mechanism(5 / 12, strength=1.7))
 
@@ -83,6 +86,12 @@ def log_prevalence(pi: Floats) -> Floats:
     a, b = PREVALENCE
     learned = np.exp(xlogy(a - 1, pi) + xlog1py(b - 1, -pi) - betaln(a, b))
     return np.asarray(np.log(UNLIKE + (1 - UNLIKE) * learned))
+
+
+def log_frequency(c: Floats, follows: float) -> Floats:
+    """Logarithm of the prior density of the label frequency; ``follows`` may be NaN."""
+    power = OFTEN if follows > 0 else 1.0
+    return np.asarray(np.log(power) + (power - 1) * np.log(c))
 
 
 def log_known(beliefs: tuple[Belief, ...], pi: Floats, c: Floats) -> Floats:
