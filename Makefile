@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior grid weak nuts credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
+.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior priors grid weak nuts credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,9 @@ orientation: $(VENV)/.dev  ## Which rule tells class from labelling best; writes
 
 prior: $(VENV)/.dev  ## The prior of AVERAGED from the learn half of the corpus; prints it, draws docs/prior.png
 	$(BIN)/python -m tools.learn_prior docs/prior.png
+
+priors: $(VENV)/.dev  ## What AVERAGED would say under other odds, label frequencies and tails; needs the corpus; benchmarks/results
+	$(THREADS) $(BIN)/python benchmarks/priors.py
 
 grid: $(VENV)/.dev  ## Whether AVERAGED's intervals cover where its model is right, 84 designs; benchmarks/results
 	$(BIN)/python benchmarks/grid.py 200 40
