@@ -57,8 +57,8 @@ class AveragedClassifier(AbstractPUClassifier):
         Posterior means of the intercepts.
     evidence_ : structured ndarray
         The components of the posterior: weight, log_evidence, prevalence and its standard
-        deviation, and rho and kappa, the prior scales of labelling (0 is SCAR) and class. A
-        DataFrame takes it as it is.
+        deviation, and rho and kappa, the prior scales of labelling (0 is SCAR) and class (0 is
+        one of any shape). A DataFrame takes it as it is.
     model_ : PosteriorMixture
         The posterior, with the coefficients and covariances of each component.
     prevalence_, label_frequency_ : float
@@ -255,18 +255,20 @@ class AveragedClassifier(AbstractPUClassifier):
 
 
 def _reason(posterior: PosteriorMixture, level: float = 0.9) -> str:
-    """Why the interval of the prevalence is wide: mechanism, signal or labels."""
+    """Why the interval of the prevalence is wide: shape, mechanism, signal or labels."""
     low, high = posterior.prevalence_interval(level)
-    at_random = posterior.rho == 0
+    assert posterior.kappa is not None
+    straight = posterior.kappa > 0
+    if np.ptp(_only(posterior, straight).prevalence_interval(level)) <= UNDETERMINED:
+        return "shape"
     widths = [
-        np.ptp(_only(posterior, part).prevalence_interval(level))
-        for part in (at_random, ~at_random)
-        if posterior.weight[part].sum() > 1 - level
+        np.ptp(_only(posterior, part & straight).prevalence_interval(level))
+        for part in (posterior.rho == 0, posterior.rho > 0)
+        if posterior.weight[part & straight].sum() > 1 - level
     ]
     if len(widths) == 2 and max(widths) < TORN * (high - low):
         return "mechanism"
-    assert posterior.kappa is not None
-    signal = np.exp(posterior.weight @ np.log(posterior.kappa))
+    signal = np.exp(posterior.weight[straight] @ np.log(posterior.kappa[straight]))
     return "signal" if signal < WEAK_SIGNAL else "labels"
 
 

@@ -124,6 +124,8 @@ _ONLY_IF_STRONGER = (
 UNDETERMINED_BY = {
     "mechanism": "labels at random and labels that depend on the features explain these rows "
     "alike, but mean different prevalences; name `propensity_features`",
+    "shape": "a class that is no straight line, its labels given at random, would explain these "
+    "rows as well; name `propensity_features`",
     "signal": "the classes hardly separate by these features; find features that tell more",
     "labels": "the labels are few for these features; name fewer `outcome_features`",
 }

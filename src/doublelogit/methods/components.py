@@ -12,6 +12,7 @@ from doublelogit._types import Floats, Matrix
 from doublelogit.design import Terms, predictor, pull_back, row_squares
 from doublelogit.fitted import PosteriorMixture, PosteriorSide
 from doublelogit.link import Link, probability
+from doublelogit.methods.any_shape import DOUBT, DOUBT_OF_FREE, Parts, with_any_shape
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.expected import LINE
 from doublelogit.methods.exploration import LIGHT, Component
@@ -34,11 +35,15 @@ def mixture(components: list[Component], mean_s: float, symmetric: bool) -> Post
     problem = components[0].posterior.problem
     outcome, propensity = _sides(components)
     log_mass, outcome, propensity = integrated(components, outcome, propensity)
-    weight = softmax(log_mass)
-    told = (informed(outcome, problem.beliefs, mean_s), propensity)
-    outcome, propensity = (levelled(problem, weight, side) for side in told)
-    about = (weight, weight, rho, log_mass)
-    return PosteriorMixture(mean_s, *about, outcome, propensity, symmetric, kappa=kappa)
+    parts = Parts(log_mass, rho, kappa, informed(outcome, problem.beliefs, mean_s), propensity)
+    if symmetric:
+        free = np.array([component.posterior.free for component in components])
+        doubt = np.where(free, DOUBT_OF_FREE, DOUBT)
+        parts = with_any_shape(problem, mean_s, parts, doubt)
+    weight = softmax(parts.log_mass)
+    outcome, propensity = (levelled(problem, weight, side) for side in parts[-2:])
+    about = (weight, weight, parts.rho, parts.log_mass)
+    return PosteriorMixture(mean_s, *about, outcome, propensity, symmetric, kappa=parts.kappa)
 
 
 def integrated(

@@ -44,7 +44,10 @@ class Span:
 
     def lifted(self, model: PosteriorMixture) -> PosteriorMixture:
         """The mixture of the features as they are."""
-        scales = np.square(model.kappa if model.kappa is not None else 1.0)
+        assert model.kappa is not None
+        some = model.kappa > 0  # a class of any shape varies across the span as the others do
+        typical = model.weight[some] @ model.kappa[some] ** 2 / model.weight[some].sum()
+        scales = np.where(some, model.kappa**2, typical)
         follows = np.where(model.rho > 0, scales, 0.0)
         return replace(
             model,
