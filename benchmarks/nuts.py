@@ -46,11 +46,15 @@ def ours(X, s, kappa, k, narrow):
         patch.object(prior, "COARSE", np.inf),
         patch.object(prior, "signals", lambda _: {kappa: 1.0}),
         patch.object(exploration, "log_prevalence", np.zeros_like),
+        patch.object(prior, "OFTEN", 1.0),
         patch.object(posterior, "NARROW", narrow),
     ):
         asked = prior.posterior_under(problem, prior.Mechanism(1.0, follows=k))
-        model = mixture(exploration.explore(s.mean(), [asked]), s.mean(), True)
-    return (model.prevalence, *model.prevalence_interval(0.9))
+        # nothing is kept for other shapes of the class, which NUTS does not know
+        model = mixture(exploration.explore(s.mean(), [asked]), s.mean(), symmetric=False)
+    side = model.outcome_model
+    central = model.credible(side.share[None], side.share_sd[None], 0.9)[0]
+    return (model.prevalence, *np.clip(central, s.mean(), 1.0))
 
 
 def nuts(python, X, s, kappa, k):
