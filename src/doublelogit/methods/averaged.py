@@ -13,7 +13,9 @@ Algorithm::
             mass    <- its evidence, coarsened * prior * Jacobian * size of the cell
         while a cell holds too much of the mass, or lies beside a narrower one that holds some, cut
         it into three and evaluate the new ones
-    y(x) <- mean of sigma(x'beta) over all cells, weighted by mass
+    a part of the mass <- classes of any shape, whose labels do not tell of the prevalence
+        (``any_shape.py``), unless something tells class and labelling apart
+    y(x) <- sigma of the mean of x'beta over all cells, weighted by mass, at the mean prevalence
     intervals <- quantiles over all cells, weighted likewise
 
 In a large sample few cells hold all the mass, and only those are evaluated.
