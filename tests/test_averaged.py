@@ -253,8 +253,11 @@ def test_the_posterior_of_the_prevalence_is_drawn():
     low, high = model.prevalence_interval()
     assert f"{low:.2f} to {high:.2f} with 90% credibility" in ax.get_title()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    share = model.evidence_["weight"][model.evidence_["rho"] == 0].sum()
+    some = pd.DataFrame(model.evidence_)
+    share = some["weight"][(some["rho"] == 0) & (some["kappa"] > 0)].sum()
+    shaped = some["weight"][some["kappa"] == 0].sum()
     assert labels[0] == f"labels at random ({share:.0%})"
+    assert labels[2] == f"a class of any shape ({shaped:.0%})"
     other = Figure().subplots()
     assert model.plot_prevalence(other, level=0.5) is other
     assert "50% credibility" in other.get_title()

@@ -3,18 +3,19 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import norm
 
 from doublelogit._types import Floats
 from doublelogit.extras import needs
 from doublelogit.fitted import PosteriorMixture
 
-AT_RANDOM, BIASED, GREY = "#56B4E9", "#0072B2", "#777777"
+AT_RANDOM, BIASED, ANY_SHAPE, GREY = "#56B4E9", "#0072B2", "#CCCCCC", "#777777"
 POINTS = 800
 
 
 def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) -> Any:
-    """Density of the prevalence, that of labelling at random below that of biased labelling."""
+    """Density of the prevalence, one reading of the labels above the other."""
     if ax is None:
         needs("matplotlib", "a picture", "report")
         from matplotlib.figure import Figure
@@ -22,12 +23,12 @@ def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) ->
         ax = Figure(figsize=(5.0, 2.8), layout="constrained").subplots()
     low, high = mixture.prevalence_interval(level)
     x = np.linspace(mixture.mean_s, 1.0, POINTS)
-    each = _densities(mixture, x)
-    scar = each[:, mixture.rho == 0].sum(axis=1)
-    whole = each.sum(axis=1)
-    share = mixture.interval_weight[mixture.rho == 0].sum()
-    ax.fill_between(x, scar, color=AT_RANDOM, lw=0, label=f"labels at random ({share:.0%})")
-    ax.fill_between(x, scar, whole, color=BIASED, lw=0, label=f"biased labels ({1 - share:.0%})")
+    each, below, whole = _densities(mixture, x), np.zeros_like(x), np.zeros_like(x)
+    for name, color, part in _parts_of(mixture):
+        whole = whole + each[:, part].sum(axis=1)
+        share = mixture.interval_weight[part].sum()
+        ax.fill_between(x, below, whole, color=color, lw=0, label=f"{name} ({share:.0%})")
+        below = whole
     ax.axvline(mixture.mean_s, color=GREY, lw=1.0, ls="--", label="labelled share")
     ax.plot([low, high], [0, 0], color="black", lw=3.0, solid_capstyle="butt", clip_on=False)
     ax.set_title(f"Prevalence: {low:.2f} to {high:.2f} with {level:.0%} credibility", fontsize=9)
@@ -35,6 +36,17 @@ def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) ->
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8)
     return ax
+
+
+def _parts_of(mixture: PosteriorMixture) -> list[tuple[str, str, NDArray[np.bool_]]]:
+    """Name, color and components of each reading of the labels that has any."""
+    shaped = np.zeros(len(mixture.rho), bool) if mixture.kappa is None else mixture.kappa == 0
+    parts = [
+        ("labels at random", AT_RANDOM, (mixture.rho == 0) & ~shaped),
+        ("biased labels", BIASED, mixture.rho > 0),
+        ("a class of any shape", ANY_SHAPE, shaped),
+    ]
+    return [part for part in parts if part[-1].any()]
 
 
 def _densities(mixture: PosteriorMixture, x: Floats) -> Floats:
