@@ -160,11 +160,14 @@ class AveragedClassifier(AbstractPUClassifier):
         return np.array([model.credible(side.coef.T, side.errors.T, level) for side in sides])
 
     def prevalence_interval(self, level: float = 0.9) -> tuple[float, float]:
-        """Credible interval of the prevalence P(Y=1).
+        """Credible interval of the prevalence P(Y=1), which is at least the labelled share.
+
+        Half as much of the posterior lies below it as above, so that it holds more than its level.
 
         Parameters
         ----------
         level : float, default=0.9
+            Probability of the interval, at least.
 
         Returns
         -------

@@ -135,7 +135,7 @@ class PosteriorInference(Inference):
         by : array-like of shape (n_samples,), default=None
             Group of each row; the answer is then a dict by group.
         level : float, default=0.95
-            Probability of the interval.
+            Probability of the interval, at least: half as much lies below it as above.
 
         Returns
         -------
