@@ -8,6 +8,7 @@ choices may be made on: every third family of the learn half under the mechanism
 paper's data sets in repetitions that its tables never use, the designs of grid.py by seeds of their
 own, real labellers. Errors of y(x) and of the prevalence, Brier score, log-loss; cover, width and
 score of 90% intervals, and designs that cover less than .82, go to benchmarks/results/priors.csv.
+Nothing is kept for a class of any shape here, which came after these choices.
 """
 
 import sys
