@@ -90,7 +90,7 @@ def _levels(problem: Problem, side: PosteriorSide, weight: Floats, pi: Floats) -
 def _sums(side: PosteriorSide, weight: Floats, X: Matrix, each: Floats) -> Floats:
     """Sum of y(x) over some rows at every level."""
     logits = side.mean_logit(X, weight)
-    return np.asarray(each @ expit(logits[:, None] + LEVELS))
+    return np.array([each @ expit(logits + level) for level in LEVELS])  # a matrix would be large
 
 
 def _joined(side: PosteriorSide, more: PosteriorSide) -> PosteriorSide:
