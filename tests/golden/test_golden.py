@@ -16,7 +16,7 @@ from doublelogit import EMClassifier, NaiveClassifier, TwoModelsClassifier
 from doublelogit.datasets import load_benchmark
 
 TOLERANCE = 1e-5
-FILES = sorted(Path(__file__).parent.glob("*.json"))
+FILES = [Path(__file__).parent / f"{name}.json" for name in ("BreastCancer", "diabetes")]
 ROUNDS = [1, 5, 20]
 
 
@@ -39,10 +39,6 @@ def check(model, wanted):
         np.testing.assert_allclose(
             model.propensity_intercept_, wanted["gamma0"], atol=TOLERANCE, rtol=0
         )
-
-
-def test_there_are_golden_files():
-    assert len(FILES) >= 2
 
 
 def test_naive(golden):
