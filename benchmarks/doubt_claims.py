@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from shared import chance
-from threadpoolctl import threadpool_limits
 
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.datasets import corpus_table, load_corpus
@@ -97,7 +96,7 @@ def main(half, most="50"):
     for i, name in enumerate(names):
         if len(lines) == int(most) or name in NINE:
             continue
-        with warnings.catch_warnings(), threadpool_limits(1):
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             line = examined(name, i)
         if line is not None:

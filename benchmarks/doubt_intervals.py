@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from doubt_designs import CLASS, INTERVALS, LABELLING
-from threadpoolctl import threadpool_limits
 
 from doublelogit import JointClassifier, infer
 from doublelogit.inference.estimate import share_estimate
@@ -32,7 +31,7 @@ OLD_LIMIT = 0.25
 def simulate(draw, seed):
     """Whether the interval covers, its width, what warned; and the same of version 0.1."""
     X, _, s = draw(np.random.default_rng([seed, 2026]))
-    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = JointClassifier(**KNOWN[draw.named]).fit(X, s)
         found = infer(model, X, s).prevalence()

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from doubt_designs import tables
-from threadpoolctl import threadpool_limits
 
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.findings import worst
@@ -31,7 +30,7 @@ def examined(name, frame, y, e_x, named, seed):
     y = np.asarray(y).astype(bool)
     s = y & (np.random.default_rng(seed).random(len(y)) < np.asarray(e_x))
     began = time.process_time()
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = frame.assign(label_=s.astype(int))
         model = TableClassifier(Roles("label_", propensity_features=named)).fit(table)

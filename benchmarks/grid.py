@@ -26,7 +26,6 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy.optimize import brentq
 from shared import chance, measured
-from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier, JointClassifier, infer
 
@@ -119,7 +118,7 @@ def run(design: Design, samples: int, profiled: int) -> list[dict]:
     kept = KEPT / f"{design.order[:16]}.jsonl"
     lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     done = {line["seed"] for line in lines}
-    with threadpool_limits(1), warnings.catch_warnings(), kept.open("a") as file:
+    with warnings.catch_warnings(), kept.open("a") as file:
         warnings.simplefilter("ignore")
         for seed in sorted(set(range(samples)) - done):
             new = intervals(design, seed, profiled=seed < profiled)

@@ -16,7 +16,6 @@ import pandas as pd
 from grid import LEVEL, USUAL, Design, designs, sample
 from joblib import Parallel, delayed
 from shared import measured
-from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier
 
@@ -30,7 +29,7 @@ def edition() -> str:
 
 def interval(design: Design, seed: int) -> dict[str, float]:
     X, y, s = sample(design, seed)
-    with threadpool_limits(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ends = AveragedClassifier().fit(X, s).prevalence_interval(LEVEL)
     found = {name: float(value) for name, value in measured(ends, y.mean(), LEVEL).items()}

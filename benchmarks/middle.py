@@ -21,7 +21,6 @@ import pandas as pd
 from joblib import Parallel, delayed
 from shared import chance, measured
 from sklearn.decomposition import PCA
-from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier
 
@@ -70,7 +69,7 @@ def answers(name: str, X: np.ndarray, y: np.ndarray, mechanism: str, seed: int) 
     """Intervals of one draw."""
     rng = np.random.default_rng([seed, len(name), MECHANISMS.index(mechanism)])
     s = (y & (rng.random(len(y)) < propensity(mechanism, X))).astype(int)
-    with threadpool_limits(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = AveragedClassifier().fit(X, s).model_
     weight = model.weight * (model.kappa > 0)

@@ -25,7 +25,6 @@ from grid import designs, sample
 from joblib import Parallel, delayed
 from scipy.special import expit, softmax
 from shared import measured
-from threadpoolctl import threadpool_limits
 
 from doublelogit.datasets import load_natural, natural_table
 from doublelogit.engines.memory import memory_rows
@@ -169,7 +168,7 @@ def of_labeller(name: str) -> Fitted | None:
 
 
 def _quietly(X: np.ndarray, s: np.ndarray) -> tuple[dict, np.ndarray] | None:
-    with threadpool_limits(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fitted(X, s)
 

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from shared import chance
-from threadpoolctl import threadpool_limits
 
 from doublelogit import scar_test
 from doublelogit.inference.scar import STATISTICS, WEAK
@@ -51,7 +50,7 @@ def p_values(name, g, seed):
     """p-value of every test on one sample; where it is no rejection, a bound of it."""
     X, s = sample(name, g, seed)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         hypotheses = Hypotheses.about(X, s, WEAK)
         real = measured(hypotheses.contrast(s))

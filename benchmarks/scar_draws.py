@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scar import sample
-from threadpoolctl import threadpool_limits
 
 from doublelogit import scar_test
 from doublelogit.inference.scar import BIAS, NO_EVIDENCE
@@ -26,7 +25,7 @@ DRAWS = (199, 99, 59, 39)
 def tests(name, g, seed):
     """The test of one sample by every number of draws."""
     X, s = sample(name, g, seed)
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [scar_test(X, s, n_resamples=n, random_state=seed, n_jobs=1) for n in DRAWS]
 

@@ -1,19 +1,20 @@
 """Speed: methods as multiples of one logistic regression, growth, commands; in CPU time, one run.
 
-    python benchmarks/speed.py [--repeats N] [--parts methods,p,n,pages,bootstrap] [--peers PYTHON]
-                               [--only "TM, 100 rounds;AVERAGED"]
+    python benchmarks/speed.py [--repeats N] [--parts methods,p,n,pages,threads,bootstrap]
+                               [--peers PYTHON] [--only "TM, 100 rounds;AVERAGED"]
 
-One BLAS thread, everything interleaved, so that a slow minute hits all alike; a measure is the
-smallest time of the repeats. Passes over the rows and Hessians are counted beside (counts.py), and
-answers of JOINT and TM are compared with those of tolerances near rounding. What is measured
-replaces its rows in results/speed.csv; of parts methods, p and n, ``--only`` some methods if asked.
-Then results/speed.svg is drawn, with a copy in docs.
+Nothing is set, as users set nothing; logistic regressions to compare with get one BLAS thread, and
+part ``threads`` compares fits with and without a limit of one. Everything is interleaved, so that
+a slow minute hits all alike; a measure is the smallest time of the repeats. Passes over the rows
+and Hessians are counted beside (counts.py), and answers of JOINT and TM are compared with those of
+tolerances near rounding. What is measured replaces its rows in results/speed.csv; of parts
+methods, p and n, ``--only`` some methods if asked. Then results/speed.svg is drawn, with a copy in
+docs.
 """
 
 import argparse
 import csv
 import json
-import os
 import platform
 import resource
 import shutil
@@ -23,6 +24,7 @@ import tempfile
 import time
 import tracemalloc
 import warnings
+from contextlib import nullcontext
 from functools import partial, partialmethod
 from pathlib import Path
 from unittest.mock import patch
@@ -83,14 +85,14 @@ PAGES = (  # by the default method, and a wide table by JOINT: rows, features, l
     ("report", 100_000, 50, 40),
     ("report --method joint", 500, 500, 20),
 )
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+SHAPES = ((800, 57), (5_000, 20), (20_000, 100))  # fits with and without a limit of threads
 PEERS = ("pulearn", "pu-toolbox", "pysarpu")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--parts", default="methods,p,n,pages,bootstrap")
+    parser.add_argument("--parts", default="methods,p,n,pages,threads,bootstrap")
     parser.add_argument("--peers", help="a Python that has the other packages; adds part peers")
     parser.add_argument("--only", help="names of methods, between semicolons")
     options = parser.parse_args()
@@ -98,7 +100,7 @@ def main() -> None:
     wanted += ["peers"] * bool(options.peers)
     kept = read()
     for part in wanted:
-        with threadpool_limits(1), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = list(PARTS[part](options))  # measured here, not when it is written
         new = [dict(zip(FIELDS, (part, *map(shown, row)), strict=True)) for row in found]
@@ -137,7 +139,8 @@ def interleaved(makers, X, s, repeats: int) -> dict[str, float]:
     times = {name: [] for name in makers}
     for _ in range(repeats):
         for name, make in makers.items():
-            times[name].append(cpu(lambda make=make: make().fit(X, s)))
+            with threadpool_limits(1) if name in REFERENCES else nullcontext():
+                times[name].append(cpu(lambda make=make: make().fit(X, s)))
     return {name: min(taken) for name, taken in times.items()}
 
 
@@ -243,9 +246,27 @@ def pages(_):
 
 def run(asked) -> None:
     """A command in a process of its own; what it prints is shown only if it fails."""
-    done = subprocess.run(asked, capture_output=True, text=True, env=os.environ | ONE_THREAD)
+    done = subprocess.run(asked, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{asked}: {done.stdout[-500:]} {done.stderr[-500:]}")
+
+
+def threads(options):
+    """Fits as users get them, over fits with one thread: by the clock and in CPU."""
+    makers = {name: METHODS[name] for name in ("AVERAGED", "JOINT, default", "TM, 100 rounds")}
+    for n, p in SHAPES:
+        X, s = sample(n, p)
+        for name, make in chosen(options, makers).items():
+            taken = {limited: [] for limited in (False, True)}
+            for _ in range(options.repeats):
+                for limited, times in taken.items():
+                    with threadpool_limits(1) if limited else nullcontext():
+                        start = time.perf_counter()
+                        seconds = cpu(partial(make().fit, X, s))
+                        times.append((time.perf_counter() - start, seconds))
+            ratios = np.min(taken[False], axis=0) / np.min(taken[True], axis=0)
+            yield f"{name}, default threads", n, p, "clock over one thread", ratios[0], 1.2
+            yield f"{name}, default threads", n, p, "CPU over one thread", ratios[1], 1.5
 
 
 def bootstrap(_):
@@ -269,9 +290,7 @@ def peers(options):
         np.savez(data, X=X, s=s, X_new=X_new, y_new=y_new)
         for name in PEERS:
             asked = [options.peers, HERE / "peers.py", data, name]
-            done = subprocess.run(
-                asked, capture_output=True, text=True, env=os.environ | ONE_THREAD
-            )
+            done = subprocess.run(asked, capture_output=True, text=True)
             if done.returncode:
                 yield name, *X.shape, "failed: " + done.stderr.strip().splitlines()[-1][:60], "", ""
             else:
@@ -284,6 +303,7 @@ PARTS = {
     "p": growth_in_p,
     "n": growth_in_n,
     "pages": pages,
+    "threads": threads,
     "bootstrap": bootstrap,
     "peers": peers,
 }
@@ -335,7 +355,7 @@ def read():
 
 def write(rows) -> None:
     fact = (
-        f"# {platform.machine()}, one BLAS thread, CPU time; Python {platform.python_version()}, "
+        f"# {platform.machine()}, CPU time; Python {platform.python_version()}, "
         f"numpy {np.__version__}, scikit-learn {sklearn.__version__}, doublelogit "
         f"{doublelogit.__version__}\n"
     )

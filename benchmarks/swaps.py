@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from doublelogit import JointClassifier, OrientationWarning
 from doublelogit.likelihood import sigmoid
@@ -51,7 +50,7 @@ def one(case, seed):
     audited = np.full(N, np.nan)
     rows = rng.choice(N, n_audited, replace=False)
     audited[rows] = y[rows]
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = JointClassifier(**options).fit(X, s, audited_y=audited if n_audited else None)
     warned = any(issubclass(w.category, OrientationWarning) for w in caught)

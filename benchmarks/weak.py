@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from shared import chance, measured
-from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier
 from doublelogit.datasets import load_corpus
@@ -59,7 +58,7 @@ def drawn(design: Design, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def answer(X: np.ndarray, y: np.ndarray, s: np.ndarray) -> dict[str, float]:
-    with threadpool_limits(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = AveragedClassifier().fit(X, s.astype(int))
     found = measured(model.prevalence_interval(LEVEL), y.mean(), LEVEL)

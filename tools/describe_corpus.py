@@ -11,10 +11,7 @@ Usage: ``python -m tools.describe_corpus [--jobs N]``
 """
 
 import argparse
-import os
 from typing import Any
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # one process per core instead
 
 import numpy as np
 import pandas as pd
@@ -29,6 +26,7 @@ from sklearn.preprocessing import FunctionTransformer, SplineTransformer, Standa
 
 from doublelogit.datasets import load_corpus
 from doublelogit.datasets.reduction import reduce_rows
+from doublelogit.threads import thread_limit
 from tools.build_corpus import PACKAGE
 
 RESULT = PACKAGE / "corpus_signal.csv"
@@ -56,6 +54,7 @@ def main() -> None:
     known.loc[table.index].to_csv(RESULT)
 
 
+@thread_limit(1)  # one process per core instead
 def measured(name: str, content: str) -> dict[str, Any]:
     """What the ORACLE, splines and boosting find in one table."""
     X, y = load_corpus(name, return_X_y=True)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from doublelogit import JointClassifier
 from doublelogit.experiments import Plan, Store, load_plan, run
@@ -115,7 +114,7 @@ def main(store: str, out: str) -> None:
     table = differences(frames)
     table.to_csv(folder / "differences.csv", index=False, float_format="%.4f")
     (folder / "differences.md").write_text(markdown_table(table.round(3)))
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converging is what is studied
         study = optimum_and_error(plan)
     study.to_csv(folder / "joint.csv", index=False, float_format="%.6f")

@@ -17,6 +17,7 @@ from scipy.stats import cauchy
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats, Ints
+from doublelogit.threads import with_paying_threads
 
 STRONGEST = 2.5  # standard deviation of a class's predictor beyond which propensities are 0 or 1
 CLIPPED = 0.001  # posteriors that labelling follows are clipped to [CLIPPED, 1 - CLIPPED]
@@ -246,6 +247,7 @@ def interacting(X: Floats, y: ArrayLike) -> tuple[tuple[float, ...], tuple[float
     return one, other
 
 
+@with_paying_threads
 def _class_fit(X: Floats, y: ArrayLike) -> LogisticRegression:
     return LogisticRegression(max_iter=1000).fit(X, np.asarray(y))
 

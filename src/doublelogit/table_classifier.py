@@ -26,6 +26,7 @@ from doublelogit.table_model import (
 )
 from doublelogit.table_rows import FrameRows, ScanRows, rows_of
 from doublelogit.tables import Roles, Table, TableEncoding
+from doublelogit.threads import with_paying_threads
 
 
 class TableClassifier(BaseEstimator):
@@ -88,6 +89,7 @@ class TableClassifier(BaseEstimator):
         self.learner = learner
         self.propensity_learner = propensity_learner
 
+    @with_paying_threads
     def fit(self, table: Any, y: Any = None, *, audit: Any = None) -> Self:
         """Fit the method to a table.
 

@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from doublelogit._types import Floats
+from doublelogit.threads import with_paying_threads
 
 PRIOR = np.array([2.0, 1.0])  # standard deviations of a and b
 EDGE = 1e-6
@@ -48,6 +49,7 @@ class Calibration:
         return value, low, high
 
 
+@with_paying_threads
 def calibrate(y: Floats, h: Floats, weight: Floats) -> Calibration:
     """Fit the line to audited rows and count them in bands of h."""
     x, weight = _logit(h), weight / weight.mean()

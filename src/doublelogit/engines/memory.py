@@ -16,6 +16,7 @@ from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.rows import plus
+from doublelogit.threads import paying_threads
 
 T = TypeVar("T")
 
@@ -52,13 +53,15 @@ class MemoryRows:
         return int(self.X.shape[1])
 
     def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
-        return reduce(plus, self._map(fn, columns))
+        with paying_threads(self.n_features):
+            return reduce(plus, self._map(fn, columns))
 
     def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, (fn(*(c[b] for c in columns)) for b in self._blocks))
 
     def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
-        parts = list(self._map(fn, columns))
+        with paying_threads(self.n_features):
+            parts = list(self._map(fn, columns))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Floats:

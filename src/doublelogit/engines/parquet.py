@@ -22,7 +22,7 @@ from doublelogit.engines.memory import rows_per_block
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.rows import Prepare, plus
 from doublelogit.tables.encoding import TableEncoding
-from doublelogit.threads import blas_threads
+from doublelogit.threads import paying_threads
 
 T = TypeVar("T")
 
@@ -138,14 +138,14 @@ class ParquetRows:
         return len(self.blocks.encoding.names)
 
     def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
-        with blas_threads(USING):
+        with paying_threads(self.n_features, USING):
             return reduce(plus, self._map(fn, columns))
 
     def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T:
         return reduce(plus, self._map_columns(fn, columns))
 
     def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Column:
-        with blas_threads(USING):
+        with paying_threads(self.n_features, USING):
             return buffered(self._map(fn, columns))
 
     def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Column:

@@ -46,6 +46,7 @@ from doublelogit.methods.problem import column_extremes_of, everywhere, nearer_z
 from doublelogit.registry import method_of, with_capability
 from doublelogit.rows import Rows, Source
 from doublelogit.tables.encoding import TableEncoding
+from doublelogit.threads import with_paying_threads
 from doublelogit.wording import as_parameters
 
 POSITIVE = [Interval(Real, 0, None, closed="right")]
@@ -90,6 +91,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
     _model: ClassVar[type[Problem]] = Problem  # what is fitted to the rows
     findings_: tuple[Finding, ...]
 
+    @with_paying_threads
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None) -> Self:
         """Fit the model.
 
@@ -129,7 +131,8 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         for finding in self.findings_:
             if finding.level != FINE:
                 text = as_parameters(finding.text)
-                warnings.warn(text, WARNINGS[finding.topic], stacklevel=2)
+                # two frames up: this one, and the limit of threads around it
+                warnings.warn(text, WARNINGS[finding.topic], stacklevel=3)
         return self
 
     @abstractmethod

@@ -12,6 +12,7 @@ from doublelogit.engines.parquet import ParquetSource
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.rows import Source
 from doublelogit.tables.encoding import TableEncoding
+from doublelogit.threads import with_paying_threads
 
 
 def is_distant(X: Any) -> bool:
@@ -81,6 +82,7 @@ def over_blocks(predict: Predict) -> Predict:
     """A prediction for arrays, made for scans (block by block) and Dask inputs (lazily) too."""
 
     @wraps(predict)
+    @with_paying_threads
     def predict_any(self: Any, X: Any) -> Any:
         if not is_distant(X):
             return predict(self, X)

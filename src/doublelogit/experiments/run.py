@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from doublelogit.experiments.cell import parameters, run_draw
 from doublelogit.experiments.plan import Draw, Plan, PlanMethod
 from doublelogit.experiments.store import KEY, Store
-from doublelogit.threads import blas_threads
+from doublelogit.threads import thread_limit
 
 ResultRows = list[dict[str, Any]]
 COMPACT_EVERY = 5000  # draws: seldom enough to cost nothing, often enough to keep segments small
@@ -105,7 +105,7 @@ def current(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
 
 def work(task: Task) -> ResultRows:
     """One task, with one BLAS thread wherever it runs."""
-    with blas_threads(1):
+    with thread_limit(1):
         return run_draw(task.draw, task.methods, task.oracle)
 
 

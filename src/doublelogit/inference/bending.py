@@ -28,6 +28,7 @@ from doublelogit.methods import Problem
 from doublelogit.methods.maximum import maximum
 from doublelogit.methods.start import naive_start
 from doublelogit.tables.curves import Curves
+from doublelogit.threads import with_paying_threads
 
 TOL = 1e-6
 PAIRED = 10  # columns whose products are tried: the strongest of the straight class
@@ -88,6 +89,7 @@ class _Null:
         return np.column_stack([by_class[:, None] * self.X, by_class, by_labelling])
 
 
+@with_paying_threads
 def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
     """Test of a constant propensity with a class that bends; X is standardised."""
     straight = _Null.fit(X, s, C)

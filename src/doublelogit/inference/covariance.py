@@ -18,6 +18,7 @@ from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.groups import Groups, gathered_terms
 from doublelogit.objective import Pair, four_blocks
 from doublelogit.rows import Rows
+from doublelogit.threads import with_paying_threads
 
 COV_TYPES = ("observed", "robust", "cluster")
 
@@ -55,6 +56,7 @@ class Sampling:
         return 1.0 if self.clusters is None else len(self.clusters) / (len(self.clusters) - 1)
 
 
+@with_paying_threads
 def covariance(fitted: FittedProblem, sampling: Sampling) -> Floats:
     """Covariance of theta, in the coordinates of the fit."""
     inverse = fitted.inverse_information

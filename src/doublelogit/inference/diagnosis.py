@@ -21,6 +21,7 @@ from doublelogit.methods.prevalence import prevalence_value_grad
 from doublelogit.methods.problem import Problem
 from doublelogit.rows import Rows
 from doublelogit.solvers.solution import unit_scale
+from doublelogit.threads import with_paying_threads
 from doublelogit.thresholds import FITS_UNITS, RARE_PROPENSITY
 
 CREDIBLE = 0.95  # level of the range of prevalences that a posterior is judged by
@@ -203,6 +204,7 @@ class PosteriorDiagnosis(Diagnosis):
         return posterior_figure(self)
 
 
+@with_paying_threads
 def diagnose_likelihood(
     fitted: FittedProblem, orientation: Orientation | None, walked: Profile, n_starts: int = 8
 ) -> LikelihoodDiagnosis:

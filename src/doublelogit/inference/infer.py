@@ -8,10 +8,12 @@ from doublelogit.inference.base import Inference
 from doublelogit.inference.likelihood import likelihood_inference
 from doublelogit.inference.posterior import posterior_inference
 from doublelogit.registry import METHODS, method_of
+from doublelogit.threads import with_paying_threads
 
 INFERENCES = {"likelihood": likelihood_inference, "posterior": posterior_inference}
 
 
+@with_paying_threads
 def infer(
     model: Any,
     X: Any,

@@ -28,6 +28,7 @@ from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.problem import Problem
 from doublelogit.objective import Pair
 from doublelogit.solvers import Factor
+from doublelogit.threads import with_paying_threads
 from doublelogit.thresholds import MISFIT_LEVELS
 
 MOST_COLUMNS = 150  # features beyond which so many questions have no power, and cost too much
@@ -68,6 +69,7 @@ class _Question(NamedTuple):
     terms: slice  # columns of the further terms
 
 
+@with_paying_threads
 def misfits(fitted: FittedProblem) -> list[Misfit]:
     """The answers, worst first within each kind; none if the model has too many columns."""
     problem = fitted.problem

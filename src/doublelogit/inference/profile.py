@@ -30,6 +30,7 @@ from doublelogit.methods.prevalence import (
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import balanced_start, naive_start
 from doublelogit.rows import weighted_mean
+from doublelogit.threads import with_paying_threads
 
 STEP = 0.5  # of the logit of the hidden share, at most
 ERRORS = 0.7  # standard errors of it, at most
@@ -168,6 +169,7 @@ def least_prevalence(problem: Problem) -> float:
     return float(prevalence_at(1.0, mean_s, problem.false_label_rate))
 
 
+@with_paying_threads
 def profile(
     fitted: FittedProblem, level: float = 0.95, *, others: Sequence[Floats] = (), own: bool = False
 ) -> Profile:

@@ -24,7 +24,7 @@ from doublelogit.methods.information import inverse_information
 from doublelogit.methods.maximum import maximum, worth_hessians
 from doublelogit.methods.start import start
 from doublelogit.solvers import Solution
-from doublelogit.threads import blas_threads
+from doublelogit.threads import thread_limit
 from doublelogit.thresholds import SCAR_LEVEL
 
 # Penalty of the labelling's slopes, which keeps them on the flat ridge; being stronger than that of
@@ -205,7 +205,7 @@ def null_draws(
 
     draws: list[float] = []
     hypotheses.starts  # noqa: B018 - computed here, not by every thread
-    with blas_threads(1):
+    with thread_limit(1):
         for part in _parts(np.random.SeedSequence(seed).spawn(most), LOOK):
             draws += Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(c) for c in part)
             larger = int(np.count_nonzero(np.array(draws) >= statistic))

@@ -6,6 +6,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from doublelogit._types import Floats
 from doublelogit.methods.problem import Problem
 from doublelogit.solvers.solution import unit_scale
+from doublelogit.threads import with_paying_threads
 
 SMALLEST = 1e-10  # eigenvalue of the scaled information below which a direction is all noise
 
@@ -20,6 +21,7 @@ def inverse_information(problem: Problem, theta: Floats, hess: Floats | None = N
     return inverted(problem.n * hess)
 
 
+@with_paying_threads
 def inverted(information: Floats) -> Floats:
     """Inverse by the eigenvalues of the matrix scaled to unit diagonal, none below a floor.
 

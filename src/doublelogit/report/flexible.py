@@ -27,6 +27,7 @@ from doublelogit.table_model import (
 )
 from doublelogit.tables import Table
 from doublelogit.tables.expansion import frame_parts
+from doublelogit.threads import with_paying_threads
 
 FOLDS = 3
 MOST_ROWS = 12_000  # of which flexible models are fitted
@@ -151,6 +152,7 @@ def _curves(model: FittedTable, held_out: _HeldOut, first: FirstRows) -> Flexibl
     return Flexible(found.opinion, *held_out.compared(likelihood), found.labelling)
 
 
+@with_paying_threads
 def _trees(held_out: _HeldOut, X: Floats, first: FirstRows, said: Probabilities) -> Flexible:
     """Trees of the label, cross-fitted; rows that no fold has are predicted by all of them."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # small tables need no trees
