@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier, JointClassifier, infer
 from doublelogit.datasets import make_half
-from doublelogit.labelling import DirectedSar, Scar, draw
+from doublelogit.labelling import Scar, draw
+from doublelogit.studies.labelling import DirectedSar
 
 RESULTS = Path(__file__).parent / "results" / "credible.csv"
 LEVEL = 0.9

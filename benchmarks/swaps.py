@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from doublelogit import JointClassifier, OrientationWarning
-from doublelogit.likelihood import sigmoid
+from doublelogit.core.likelihood import sigmoid
 
 SEEDS, N, P = 50, 3000, 20
 HALF = P // 2

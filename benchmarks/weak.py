@@ -20,7 +20,7 @@ from shared import chance, measured
 from threadpoolctl import threadpool_limits
 
 from doublelogit import AveragedClassifier
-from doublelogit.datasets import load_corpus
+from doublelogit.studies.datasets import load_corpus
 
 RESULT = Path(__file__).parent / "results" / "weak.csv"
 LEVEL = 0.9

@@ -2,7 +2,7 @@
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from doublelogit.threads import blas_threads
+from doublelogit.common.threads import blas_threads
 
 
 def now():

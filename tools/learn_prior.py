@@ -15,9 +15,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import stats
 
-from doublelogit.datasets import corpus_table
-from doublelogit.experiments.figures import STYLE
-from doublelogit.methods.prior import UNLIKE
+from doublelogit.averaged.prior import UNLIKE
+from doublelogit.studies.datasets import corpus_table
+from doublelogit.studies.experiments.figures import STYLE
 
 
 class Learned(NamedTuple):

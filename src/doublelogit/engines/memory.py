@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.rows import plus
+from doublelogit.core.rows import plus
 
 T = TypeVar("T")
 

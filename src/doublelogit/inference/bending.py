@@ -22,7 +22,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from doublelogit._types import Floats
-from doublelogit.design import Terms
+from doublelogit.core.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
 from doublelogit.methods.maximum import maximum

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.core.objective import Pair, four_blocks
+from doublelogit.core.rows import Rows
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.groups import Groups, gathered_terms
-from doublelogit.objective import Pair, four_blocks
-from doublelogit.rows import Rows
 
 COV_TYPES = ("observed", "robust", "cluster")
 
