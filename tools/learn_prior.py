@@ -2,7 +2,7 @@
 
     python -m tools.learn_prior PICTURE
 
-Prints the constants of ``methods/prior.py``: how the ORACLE's signal, the standard deviation of
+Prints the constants of ``averaged/prior.py``: how the ORACLE's signal, the standard deviation of
 x'beta, grows with the number of features, and how prevalences are spread. Every family counts
 once; simulated tables and those of test do not.
 """

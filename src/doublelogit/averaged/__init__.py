@@ -9,7 +9,7 @@ Algorithm::
     for each mechanism of labelling (at random, following the class, free)
         cut the prevalences into cells, as labels at random left them; at the middle of each, the
         heaviest first, and no further than there is mass, for each scale of slopes:
-            N(u, V) <- normal law nearest to the posterior with that intercept (``posterior.py``)
+            N(u, V) <- normal law nearest to the posterior with that intercept (``gaussian.py``)
             mass    <- its evidence, coarsened * prior * Jacobian * size of the cell
         while a cell holds too much of the mass, or lies beside a narrower one that holds some, cut
         it into three and evaluate the new ones
