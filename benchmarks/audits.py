@@ -26,7 +26,7 @@ from doublelogit.audit.estimate import error_of
 from doublelogit.audit.expectation import expect
 from doublelogit.audit.strata import bin_of, make_strata
 from doublelogit.audit.tally import Question, add_up, tally
-from doublelogit.datasets import load_corpus, load_natural
+from doublelogit.studies.datasets import load_corpus, load_natural
 
 RESULTS = Path(__file__).parent / "results"
 BUDGETS = (40, 100, 300)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from doublelogit import objective
+from doublelogit.averaged.expectation import ExpectedLikelihood
+from doublelogit.core import objective
 from doublelogit.engines.memory import MemoryRows
-from doublelogit.methods.expected import ExpectedLikelihood
 
 # what has Hessians, and the verb that computes them
 LOSSES = {

@@ -20,7 +20,8 @@ from shared import measured
 
 from doublelogit import AveragedClassifier, JointClassifier, infer
 from doublelogit.datasets import make_half
-from doublelogit.labelling import DirectedSar, Scar, draw
+from doublelogit.labelling import Scar, draw
+from doublelogit.studies.labelling import DirectedSar
 
 RESULTS = Path(__file__).parent / "results" / "credible.csv"
 LEVEL = 0.9

@@ -19,10 +19,10 @@ import pandas as pd
 from shared import chance
 
 from doublelogit import Report, Roles, TableClassifier
-from doublelogit.datasets import corpus_table, load_corpus
 from doublelogit.inference import scar_test
 from doublelogit.metrics import label_calibration
 from doublelogit.report.verdict import verdict
+from doublelogit.studies.datasets import corpus_table, load_corpus
 
 RESULTS = Path(__file__).parent / "results"
 FEWEST_ROWS, MOST_ROWS, MOST_COLUMNS = 600, 6000, 20

@@ -18,9 +18,9 @@ import pandas as pd
 from doubt_designs import tables
 
 from doublelogit import Report, Roles, TableClassifier
+from doublelogit.common.thresholds import LARGE_SAMPLE
 from doublelogit.findings import worst
 from doublelogit.report.opinions import first_rows
-from doublelogit.thresholds import LARGE_SAMPLE
 
 RESULTS = Path(__file__).parent / "results" / "doubt_tables.csv"
 

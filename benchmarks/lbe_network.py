@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from doublelogit.experiments.cell import run_draw
-from doublelogit.experiments.plan import PlanMethod, load_plan
+from doublelogit.studies.experiments.cell import run_draw
+from doublelogit.studies.experiments.plan import PlanMethod, load_plan
 
 RESULTS = Path(__file__).parent / "results" / "lbe_network.csv"
 MODE = "as_published"

@@ -29,9 +29,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
 from doublelogit import EMClassifier, Roles, TableClassifier
-from doublelogit.datasets import corpus_families, load_corpus
 from doublelogit.registry import CHECKING_METHOD, DEFAULT_METHOD
-from doublelogit.table_model import encode_columns, fit_rows
+from doublelogit.studies.datasets import corpus_families, load_corpus
+from doublelogit.table_models.table_model import encode_columns, fit_rows
 from doublelogit.tables import Table
 
 RESULTS = Path(__file__).parent / "results"

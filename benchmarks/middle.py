@@ -74,7 +74,7 @@ def answers(name: str, X: np.ndarray, y: np.ndarray, mechanism: str, seed: int) 
         model = AveragedClassifier().fit(X, s).model_
     weight = model.weight * (model.kappa > 0)
     weight /= weight.sum()
-    lines = replace(model, weight=weight, even=weight)
+    lines = replace(model, weight=weight)
     about = {"table": name, "rows": len(y), "truth": y.mean(), "mechanism": mechanism}
     return [
         about

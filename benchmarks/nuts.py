@@ -20,10 +20,11 @@ import numpy as np
 import pandas as pd
 from grid import Design, sample
 
-from doublelogit.design import Terms
+from doublelogit.averaged import gaussian, grid, prior
+from doublelogit.averaged.mixture import mixture
+from doublelogit.core.design import Terms
 from doublelogit.engines.memory import memory_rows
-from doublelogit.methods import Problem, exploration, posterior, prior
-from doublelogit.methods.components import mixture
+from doublelogit.methods import Problem
 
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "nuts.csv"
@@ -45,13 +46,13 @@ def ours(X, s, kappa, k, narrow):
     with (
         patch.object(prior, "COARSE", np.inf),
         patch.object(prior, "signals", lambda _: {kappa: 1.0}),
-        patch.object(exploration, "log_prevalence", np.zeros_like),
+        patch.object(grid, "log_prevalence", np.zeros_like),
         patch.object(prior, "OFTEN", 1.0),
-        patch.object(posterior, "NARROW", narrow),
+        patch.object(gaussian, "NARROW", narrow),
     ):
         asked = prior.posterior_under(problem, prior.Mechanism(1.0, follows=k))
         # nothing is kept for other shapes of the class, which NUTS does not know
-        model = mixture(exploration.explore(s.mean(), [asked]), s.mean(), symmetric=False)
+        model = mixture(grid.explore(s.mean(), [asked]), s.mean(), symmetric=False)
     side = model.outcome_model
     central = model.credible(side.share[None], side.share_sd[None], 0.9)[0]
     return (model.prevalence, *np.clip(central, s.mean(), 1.0))

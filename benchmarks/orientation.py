@@ -13,12 +13,12 @@ import pandas as pd
 from scipy.special import expit
 
 from doublelogit.engines.memory import memory_rows
-from doublelogit.experiments import load_plan
-from doublelogit.experiments.cell import prepared
 from doublelogit.labelling import draw as draw_labels
 from doublelogit.methods import Problem, joint
 from doublelogit.methods.orientation import larger_first, strength_gap, variation
 from doublelogit.metrics import approximation_error
+from doublelogit.studies.experiments import load_plan
+from doublelogit.studies.experiments.cell import prepared
 
 SETS = ["Artif1", "heart-c", "credit-a", "diabetes", "wdbc", "BreastCancer"]
 FITS = {

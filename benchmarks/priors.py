@@ -26,14 +26,15 @@ from joblib import Parallel, delayed
 from scipy.special import expit, softmax
 from shared import measured
 
-from doublelogit.datasets import load_natural, natural_table
+from doublelogit.averaged import prior
+from doublelogit.averaged.grid import Component, explore
+from doublelogit.averaged.mixture import _sides, integrated
 from doublelogit.engines.memory import memory_rows
-from doublelogit.experiments.cell import labelled_draw
-from doublelogit.experiments.plan import Draw, PlanMethod, load_plan
 from doublelogit.fitted.mixture import quantile
-from doublelogit.methods import Problem, prior
-from doublelogit.methods.components import _sides, integrated
-from doublelogit.methods.exploration import Component, explore
+from doublelogit.methods import Problem
+from doublelogit.studies.datasets import load_natural, natural_table
+from doublelogit.studies.experiments.cell import labelled_draw
+from doublelogit.studies.experiments.plan import Draw, PlanMethod, load_plan
 
 RESULT = Path(__file__).parent / "results" / "priors.csv"
 LEVEL, LEAST = 0.9, 1e-4  # of a component's weight, to be kept
@@ -101,7 +102,7 @@ def fitted(X: np.ndarray, s: np.ndarray) -> tuple[dict, np.ndarray] | None:
         return None
     prior.FEWEST = 0  # of this process alone: variants leave out what has too few
     components = explore(float(np.mean(s)), prior.posteriors(problem))
-    components, _ = import_module("doublelogit.methods.averaged")._by_strength(components)
+    components, _ = import_module("doublelogit.averaged")._by_strength(components)
     weight = softmax([c.log_mass for c in components])
     components = [c for c, w in zip(components, weight, strict=True) if w > LEAST * weight.max()]
     log_mass, outcome, _ = integrated(components, *_sides(components))

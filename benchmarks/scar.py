@@ -17,9 +17,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from shared import chance
 
-from doublelogit import scar_test
-from doublelogit.inference.scar import STATISTICS, WEAK
+from doublelogit.inference.scar import WEAK
 from doublelogit.inference.scar_likelihood import STATISTIC, Hypotheses
+from doublelogit.studies.scar import resampled_scar_test
+from doublelogit.studies.scar_statistics import STATISTICS
 
 RESULTS = Path(__file__).parent / "results" / "scar.csv"
 DRAWS = 39  # under the null, per test: as exact as more, a little less powerful
@@ -63,7 +64,7 @@ def p_values(name, g, seed):
         found = {m: (1 + larger[m]) / (DRAWS + 1) for m in real}
         for method in STATISTICS:
             if method != "nb":  # slow, and like the others
-                found[method] = scar_test(X, s, method=method, n_resamples=200).p_value
+                found[method] = resampled_scar_test(X, s, method=method, n_resamples=200).p_value
     return {"design": name, "g": g} | found
 
 

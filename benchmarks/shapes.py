@@ -23,12 +23,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
 from doublelogit import TableEncoder
-from doublelogit.datasets import corpus_families, load_corpus
 from doublelogit.labelling import draw
 from doublelogit.metrics import approximation_error
 from doublelogit.registry import METHODS
 from doublelogit.simulation import propensities
-from doublelogit.table_model import make_classifier
+from doublelogit.studies.datasets import corpus_families, load_corpus
+from doublelogit.table_models.table_model import make_classifier
 from doublelogit.tables import Roles, shapes
 from doublelogit.tables.stream import Stream
 

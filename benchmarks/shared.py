@@ -1,6 +1,6 @@
 """What several simulation studies need."""
 
-from doublelogit.likelihood import sigmoid
+from doublelogit.core.likelihood import sigmoid
 
 
 def chance(logit):

@@ -12,7 +12,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from doublelogit import JointClassifier, OrientationWarning
-from doublelogit.likelihood import sigmoid
+from doublelogit.core.likelihood import sigmoid
 
 SEEDS, N, P = 50, 3000, 20
 HALF = P // 2

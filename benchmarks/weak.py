@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from shared import chance, measured
 
 from doublelogit import AveragedClassifier
-from doublelogit.datasets import load_corpus
+from doublelogit.studies.datasets import load_corpus
 
 RESULT = Path(__file__).parent / "results" / "weak.csv"
 LEVEL = 0.9

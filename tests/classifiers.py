@@ -5,15 +5,14 @@ import pytest
 
 from doublelogit import (
     AveragedClassifier,
-    DETMClassifier,
     EMClassifier,
-    JERMClassifier,
     JointClassifier,
     LBEClassifier,
     NaiveClassifier,
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
 )
+from doublelogit.studies.rivals import DETMClassifier, JERMClassifier
 
 FREE = {"C": np.inf, "propensity_C": np.inf, "tol": 1e-9}  # of any penalty
 CLASSIFIERS = [

@@ -17,7 +17,7 @@ from doublelogit.datasets import load_benchmark
 from doublelogit.engines.memory import memory_rows
 from doublelogit.labelling import Scar, draw
 from doublelogit.methods import Problem
-from doublelogit.rivals import km2
+from doublelogit.studies.rivals import km2
 
 # What CI says depends on the commit alone; everywhere else new examples are tried each time.
 # Nothing depends on how busy the machine is.
@@ -67,14 +67,14 @@ def sample(double_logistic_sample):
 def one_signal():
     """AVERAGED with one scale of slopes, where how it averages is not what is tested."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("doublelogit.methods.prior.NODES", (0.75,))
+        patch.setattr("doublelogit.averaged.prior.NODES", (0.75,))
         yield
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Several blocks, pieces and files in a sample that takes no time."""
-    from doublelogit import selection
+    from doublelogit.core import selection
     from doublelogit.engines import column_buffer, memory, parquet, parquet_files
 
     monkeypatch.setattr(memory, "rows_per_block", lambda *_: 500)

@@ -69,7 +69,7 @@ def doors(folder):
         "to_onnx": lambda: doublelogit.to_onnx(fitted),
         "load_census": lambda: datasets.load_census(500),
         "load_benchmark": lambda: datasets.load_benchmark("vote", as_frame=True),
-        "experiments": lambda: __import__("doublelogit.experiments"),
+        "experiments": lambda: __import__("doublelogit.studies.experiments"),
         "the command": lambda: __import__("doublelogit.cli"),
     }
 

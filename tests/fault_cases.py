@@ -14,8 +14,8 @@ from fault_shim import Shim
 
 from doublelogit import NaiveClassifier, Report, Roles, scan_parquet
 from doublelogit.engines import column_buffer
-from doublelogit.experiments.store import KEY, Store
 from doublelogit.report.opinions import silent
+from doublelogit.studies.experiments.store import KEY, Store
 from doublelogit.tables.write import write_table
 
 
@@ -143,7 +143,7 @@ class Cache(Case):
 HEAVY = [
     "doublelogit.estimators.naive",
     "doublelogit.report",
-    "doublelogit.experiments.store",
+    "doublelogit.studies.experiments.store",
     "pyarrow.dataset",
     "pyarrow.parquet",
     "skrub",

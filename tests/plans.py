@@ -1,6 +1,6 @@
 """A small plan of experiments: tests add repetitions and a method of their own."""
 
-from doublelogit.experiments import Store, load_plan, run
+from doublelogit.studies.experiments import Store, load_plan, run
 
 SMALL_PLAN = """
 name = "small"

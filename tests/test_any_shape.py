@@ -8,11 +8,11 @@ from scipy.integrate import quad
 from scipy.special import expit, softmax
 
 from doublelogit import AveragedClassifier
+from doublelogit.averaged import prior
+from doublelogit.averaged.any_shape import DOUBT, DOUBT_OF_FREE, NODES, prevalences
+from doublelogit.common.thresholds import UNDETERMINED
 from doublelogit.estimators.averaged import _reason
 from doublelogit.findings.fit import UNDETERMINED_BY
-from doublelogit.methods import prior
-from doublelogit.methods.any_shape import DOUBT, DOUBT_OF_FREE, NODES, prevalences
-from doublelogit.thresholds import UNDETERMINED
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
 
@@ -38,7 +38,7 @@ def test_a_class_in_the_middle_of_a_feature_is_not_taken_for_biased_labelling(ba
     low, high = model.prevalence_interval(0.9)
     assert low < y.mean() < high
     weight = model.model_.weight * ~shaped(model)
-    straight = replace(model.model_, weight=weight / weight.sum(), even=weight / weight.sum())
+    straight = replace(model.model_, weight=weight / weight.sum())
     assert straight.prevalence_interval(0.9)[0] > y.mean()  # by lines alone it would be
 
 
@@ -86,7 +86,7 @@ def test_an_interval_that_is_wide_for_the_shape_alone_says_so(sample):
     weight = np.where(some, 0.3 / some.sum(), 0.7 / (~some).sum())
     share = np.where(some, np.linspace(0.05, 0.95, len(some)), 0.4)
     outcome = replace(model.outcome_model, share=share, share_sd=np.full(len(share), 0.01))
-    wide = replace(model, mean_s=0.05, weight=weight, even=weight, outcome_model=outcome)
+    wide = replace(model, mean_s=0.05, weight=weight, outcome_model=outcome)
     assert np.ptp(wide.prevalence_interval(0.9)) > UNDETERMINED
     assert _reason(wide) == "shape"
     assert "no straight line" in UNDETERMINED_BY["shape"]

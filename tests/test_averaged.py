@@ -17,11 +17,11 @@ from doublelogit import (
     OrientationWarning,
     WeakIdentificationWarning,
 )
+from doublelogit.averaged import prior
 from doublelogit.datasets import make_half
-from doublelogit.experiments import load_plan
-from doublelogit.experiments.cell import labelled_draw
 from doublelogit.labelling import draw
-from doublelogit.methods import prior
+from doublelogit.studies.experiments import load_plan
+from doublelogit.studies.experiments.cell import labelled_draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
 

@@ -10,11 +10,11 @@ from test_curves import bent_table, fitted
 from test_learners import crossed, noise
 
 from doublelogit import AveragedBoostedClassifier, AveragedClassifier, infer, load
+from doublelogit.bends.boosting import BOUND, Growth, Trees
+from doublelogit.bends.trees import Bins
 from doublelogit.fitted import BentPosteriorSide
-from doublelogit.learners import Learners
-from doublelogit.methods.boosting import BOUND, Growth, Trees
-from doublelogit.methods.trees import Bins
 from doublelogit.registry import METHODS
+from doublelogit.table_models.learners import Learners
 
 QUICK = {"max_rounds": 8, "n_folds": 2}
 

@@ -10,11 +10,11 @@ from scipy import stats
 from scipy.special import expit
 
 from doublelogit.datasets import load_benchmark, make_half
-from doublelogit.experiments import Store, load_plan, run
-from doublelogit.experiments.cell import labelled_draw
-from doublelogit.experiments.summary import gain
-from doublelogit.experiments.tables import result_tables
-from doublelogit.labelling import (
+from doublelogit.studies.experiments import Store, load_plan, run
+from doublelogit.studies.experiments.cell import labelled_draw
+from doublelogit.studies.experiments.summary import gain
+from doublelogit.studies.experiments.tables import result_tables
+from doublelogit.studies.labelling import (
     DirectedSar,
     GroupSar,
     InteractingSar,

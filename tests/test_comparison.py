@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from doublelogit import JointClassifier, NaiveClassifier
-from doublelogit.experiments import Store, load_plan, run
-from doublelogit.experiments.comparison import (
+from doublelogit.studies.experiments import Store, load_plan, run
+from doublelogit.studies.experiments.comparison import (
     TRIVIAL,
     by_family,
     comparison_tables,
@@ -16,8 +16,8 @@ from doublelogit.experiments.comparison import (
     over_families,
     pairwise,
 )
-from doublelogit.experiments.comparison_figures import comparison_figures, joined
-from doublelogit.experiments.measures import MEASURES, Judged, measured
+from doublelogit.studies.experiments.comparison_figures import comparison_figures, joined
+from doublelogit.studies.experiments.measures import MEASURES, Judged, measured
 
 pytestmark = [
     pytest.mark.xdist_group("comparison"),  # they share one run of a plan
@@ -44,10 +44,10 @@ values = [0.3, 0.8]
 [[scenarios]]
 id = 2
 title = "follows"
-mechanism = "doublelogit.labelling:FollowingSar"
+mechanism = "doublelogit.studies.labelling:FollowingSar"
 parameter = "c"
 values = [0.5]
-slopes = "doublelogit.labelling:class_coefficients"
+slopes = "doublelogit.studies.labelling:class_coefficients"
 [[methods]]
 name = "ORACLE"
 estimator = "doublelogit:NaiveClassifier"

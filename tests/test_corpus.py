@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doublelogit.datasets import (
+from doublelogit.studies.datasets import (
     corpus,
     corpus_folder,
     corpus_names,
@@ -17,7 +17,7 @@ from doublelogit.datasets import (
     load_natural,
     natural_table,
 )
-from doublelogit.datasets.reduction import reduce_columns, reduce_rows
+from doublelogit.studies.datasets.reduction import reduce_columns, reduce_rows
 from tools.build_corpus import built, check_families, fingerprints, natural_row, write
 from tools.corpus.declare import Source, Table, declared
 from tools.corpus.encode import chosen_rows
@@ -261,7 +261,7 @@ def natural(tmp_path, monkeypatch, frame):
     row = natural_row(table, Source("here", "CC0"), encoded)
     described = pd.DataFrame([row]).set_index("name")
     monkeypatch.setenv("DOUBLELOGIT_CORPUS", str(tmp_path))
-    monkeypatch.setattr("doublelogit.datasets.natural.described", lambda file: described)
+    monkeypatch.setattr("doublelogit.studies.datasets.natural.described", lambda file: described)
     return frame
 
 

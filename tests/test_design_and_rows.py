@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from doublelogit import design
+from doublelogit.core import design
+from doublelogit.core.rows import plus, quantile, weighted_mean
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
-from doublelogit.rows import plus, quantile, weighted_mean
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)) * (RNG.random((200, 4)) < 0.6)

@@ -11,24 +11,19 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from tables_of_tests import clinic
 
-from doublelogit import (
-    DETMClassifier,
-    JointClassifier,
-    Report,
-    Roles,
-    TableClassifier,
-    infer,
-    likelihood,
-)
+from doublelogit import JointClassifier, Report, Roles, TableClassifier, infer
+from doublelogit.core import likelihood
+from doublelogit.core.link import DoubleResponse, SoftmaxResponse, probit
 from doublelogit.engines.memory import memory_rows
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.inference.covariance import Sampling
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.groups import Groups
 from doublelogit.inference.shares import GroupShares
-from doublelogit.link import DoubleResponse, SoftmaxResponse, probit
-from doublelogit.methods import Problem, SoftmaxProblem, detm
+from doublelogit.methods import Problem
 from doublelogit.methods.orientation import strength_gap, swapped_theta
+from doublelogit.studies.methods import SoftmaxProblem, detm
+from doublelogit.studies.rivals import DETMClassifier
 
 mpmath.mp.dps = 60
 anywhere = st.one_of(st.floats(-30, 30), st.floats(-2e3, 2e3))

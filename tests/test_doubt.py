@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.findings import worst
 from doublelogit.findings.fit import orientation
-from doublelogit.fit import Orientation
+from doublelogit.fitted.fit import Orientation
 from doublelogit.inference.misfit import Misfit
 from doublelogit.report.answers import Answer
 from doublelogit.report.claims import list_claim
@@ -77,7 +77,7 @@ def test_a_check_in_the_terminal_can_fail_too(bent):
 
 def test_every_method_that_applies_is_asked(straight):
     opinions = {o["name"]: o for o in straight.to_dict()["doubt"]["opinions"]}
-    assert {"joint", "averaged", "tm", "em", "lbe", "detm", "jerm", CURVES} <= set(opinions)
+    assert {"joint", "averaged", "tm", "em", "lbe", CURVES} <= set(opinions)
     assert "naive" not in opinions
     assert opinions["joint"]["overlap"] == 1.0
     assert opinions["em"]["prevalence"] == pytest.approx(opinions["joint"]["prevalence"], abs=0.01)

@@ -20,7 +20,6 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit import (
     AveragedClassifier,
-    DETMClassifier,
     EMClassifier,
     JointClassifier,
     LBEClassifier,
@@ -31,10 +30,11 @@ from doublelogit import (
     infer,
     scan_parquet,
     scar_test,
-    selection,
 )
+from doublelogit.core import selection
+from doublelogit.core.rows import quantile
 from doublelogit.engines.memory import memory_rows
-from doublelogit.rows import quantile
+from doublelogit.studies.rivals import DETMClassifier
 
 pytestmark = pytest.mark.usefixtures("small_blocks", "one_signal")
 FEATURES = ["a", "b", "c"]
@@ -111,7 +111,7 @@ def in_memory():
 @pytest.fixture
 def coarse(monkeypatch):
     """AVERAGED evaluates two cells and cuts none: the same sums over rows, in fewer passes."""
-    exploration = import_module("doublelogit.methods.exploration")
+    exploration = import_module("doublelogit.averaged.grid")
     for name, value in {"CELLS": 2, "HEAVY": 1.1, "FIRST": 1.0, "EDGE": 1.1}.items():
         monkeypatch.setattr(exploration, name, value)
 

@@ -13,8 +13,8 @@ import pytest
 from plans import SMALL_PLAN, run_quick
 
 from doublelogit.exceptions import StoreWarning
-from doublelogit.experiments import Store, load_plan, run
-from doublelogit.experiments.run import pending
+from doublelogit.studies.experiments import Store, load_plan, run
+from doublelogit.studies.experiments.run import pending
 
 ROOT = Path(__file__).parent.parent
 PLAN = ROOT / "papers" / "ecai2023" / "plan.toml"
@@ -90,7 +90,9 @@ def test_a_subset_gives_the_same_numbers_as_the_whole(plan, complete, tmp_path):
 def test_killed_ten_times_and_resumed_it_gives_the_same_bytes(plan, complete, tmp_path):
     plan_path, directory = tmp_path / "plan.toml", tmp_path / "killed"
     forks = get_context("forkserver")  # which has imported everything before it is asked
-    forks.set_forkserver_preload(["doublelogit.experiments", "doublelogit.estimators.naive"])
+    forks.set_forkserver_preload(
+        ["doublelogit.studies.experiments", "doublelogit.estimators.naive"]
+    )
     rng = np.random.default_rng(0)
     interrupted = 0
     for _ in range(10):

@@ -22,7 +22,7 @@ from doublelogit import (
     to_onnx,
 )
 from doublelogit.cli import app
-from doublelogit.table_model import Probabilities
+from doublelogit.table_models.table_model import Probabilities
 from doublelogit.tables.columns import Category, Date
 from doublelogit.tables.expansion import plain
 

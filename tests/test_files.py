@@ -13,10 +13,11 @@ from tables_of_tests import clinic
 from typer.testing import CliRunner
 
 import doublelogit
-from doublelogit import NaiveClassifier, files
+from doublelogit import NaiveClassifier
 from doublelogit.cli import app
-from doublelogit.experiments import Store
-from doublelogit.files import check_apart, write_text, written_together, written_whole
+from doublelogit.common import files
+from doublelogit.common.files import check_apart, write_text, written_together, written_whole
+from doublelogit.studies.experiments import Store
 
 SOURCE = Path(doublelogit.__file__).parent
 posix = pytest.mark.skipif(os.name == "nt", reason="modes, links and locks of POSIX systems")
@@ -107,7 +108,7 @@ def test_names_of_temporary_files_cannot_be_foretold(tmp_path):
 
 LEAVE = """
 import os, sys
-from doublelogit.files import written_whole
+from doublelogit.common.files import written_whole
 with written_whole(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()

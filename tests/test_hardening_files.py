@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import doublelogit
 from doublelogit import JointClassifier, ModelFileError, NaiveClassifier
 from doublelogit.cli import app
-from doublelogit.experiments import load_plan
+from doublelogit.studies.experiments import load_plan
 
 ROLES = ["--label", "diagnosed", "--id", "patient", "--method", "naive"]
 

@@ -14,8 +14,8 @@ from doublelogit import (
     NaiveClassifier,
     TwoModelsClassifier,
 )
+from doublelogit.core.solvers.adam import Adam
 from doublelogit.methods import models
-from doublelogit.solvers.adam import Adam
 from tools.fuzz.contract import proper
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from doublelogit import Roles, TableClassifier, TableError, read_table
+from doublelogit.common.wording import visible
 from doublelogit.tables import Table
 from doublelogit.tables.write import neutral
-from doublelogit.wording import visible
 
 IDS = ["0000000000000219", "9007199254740993", "9999999999999999", "000219", "NA", "1e5", ""]
 N = len(IDS) * 4

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import doublelogit
 from doublelogit import Roles, TableClassifier, read_table
 from doublelogit.cli import app
-from doublelogit.experiments import load_plan
+from doublelogit.studies.experiments import load_plan
 from doublelogit.tables import Table
 from tools.fuzz.contract import judge, proper
 from tools.fuzz.run import TARGETS

@@ -28,7 +28,7 @@ from doublelogit import (
 )
 from doublelogit.cli import app
 from doublelogit.findings import answer, fit
-from doublelogit.fit import Orientation
+from doublelogit.fitted.fit import Orientation
 from doublelogit.report.verdict import recommendation
 from doublelogit.tables import Table
 

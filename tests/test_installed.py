@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 import doublelogit
 from doublelogit.cli import app
+from doublelogit.common.archive import FORMAT
 from doublelogit.datasets import BENCHMARKS, load_benchmark, load_census
-from doublelogit.experiments import load_plan
-from doublelogit.experiments.tables import Printed
+from doublelogit.studies.experiments import load_plan
+from doublelogit.studies.experiments.tables import Printed
 
 pytestmark = pytest.mark.wheel
 GOLDEN = Path(__file__).parent / "golden"
@@ -52,8 +53,8 @@ def test_templates_are_there_and_a_report_is_written(tmp_path, monkeypatch):
     assert "<h1>Hidden positives" in (tmp_path / "clinic-report.html").read_text()
 
 
-def test_old_model_files_are_read():
-    model = doublelogit.load(GOLDEN / "census_format1.dlm")
+def test_stored_model_files_are_read():
+    model = doublelogit.load(GOLDEN / f"census_format{FORMAT}.dlm")
     expected = pd.read_csv(GOLDEN / "census_predictions.csv")
     found = model.predict(GOLDEN / "census_rows.csv")
     assert found["positive"].to_numpy() == pytest.approx(expected["positive"].to_numpy())

@@ -6,11 +6,12 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from doublelogit import JERMClassifier
+from doublelogit.core.objective import HeldPropensityObjective
 from doublelogit.engines.memory import memory_rows
-from doublelogit.methods import Problem, jerm
-from doublelogit.methods.jerm import Rounds, Spies, Stratum, spies
-from doublelogit.objective import HeldPropensityObjective
+from doublelogit.methods import Problem
+from doublelogit.studies.methods import jerm
+from doublelogit.studies.methods.jerm import Rounds, Spies, Stratum, spies
+from doublelogit.studies.rivals import JERMClassifier
 
 
 def draw(seed, n=2000, strength=4.0):

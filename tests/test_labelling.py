@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from doublelogit.labelling import (
-    FollowingSar,
-    LogisticSar,
-    PosteriorSar,
-    ScaledProductSar,
-    Scar,
-    class_coefficients,
-    draw,
-    most_correlated,
-)
+from doublelogit.labelling import LogisticSar, ScaledProductSar, Scar, draw, most_correlated
+from doublelogit.studies.labelling import FollowingSar, PosteriorSar, class_coefficients
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5000, 6))

@@ -11,14 +11,14 @@ from test_curves import ROLES, bent_table, fitted
 from typer.testing import CliRunner
 
 from doublelogit import BoostedClassifier, JointClassifier, Roles, TableClassifier, load
+from doublelogit.bends.trees import BINS, Bins, forest, joined
 from doublelogit.cli import app
+from doublelogit.core.held_out import compared, simplest
 from doublelogit.exceptions import TableError
 from doublelogit.fitted import BentSide
-from doublelogit.held_out import compared, simplest
-from doublelogit.learners import Learners
-from doublelogit.methods.trees import BINS, Bins, forest, joined
 from doublelogit.registry import METHODS
 from doublelogit.report import comparison
+from doublelogit.table_models.learners import Learners
 from doublelogit.tables import Table
 
 

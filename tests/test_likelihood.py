@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from doublelogit import likelihood
+from doublelogit.core import likelihood
 
 mpmath.mp.dps = 60
 EXTREME = 1e4

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit import EMClassifier, JointClassifier, infer
-from doublelogit.link import DoubleResponse, probit
+from doublelogit.core.link import DoubleResponse, probit
 
 
 def exact(a):

@@ -5,11 +5,11 @@ import pytest
 from scipy.special import expit
 
 from doublelogit import JointClassifier, infer
+from doublelogit.core.objective import DoubleLogisticObjective
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem, maximum
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.start import naive_start
-from doublelogit.objective import DoubleLogisticObjective
 
 
 def sample(n, p, seed=0):

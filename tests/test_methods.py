@@ -7,24 +7,13 @@ from reference import probability, reference_em, reference_fit, reference_tm
 from scipy.special import expit
 from sklearn.preprocessing import StandardScaler
 
+from doublelogit.core.design import Terms
 from doublelogit.datasets import load_benchmark
-from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.labelling import Scar, draw
-from doublelogit.methods import (
-    Problem,
-    SoftmaxProblem,
-    detm,
-    em,
-    jerm,
-    joint,
-    lbe,
-    naive,
-    oracle,
-    tm,
-    tm_simple,
-)
+from doublelogit.methods import Problem, em, joint, lbe, naive, oracle, tm, tm_simple
 from doublelogit.methods.start import start
+from doublelogit.studies.methods import SoftmaxProblem, detm, jerm
 
 
 def test_naive_is_logistic_regression_of_the_label(diabetes):
@@ -261,7 +250,7 @@ def test_large_p_takes_the_first_order_path(monkeypatch, sample):
     monkeypatch.setitem(joint.__globals__, "DENSE_LIMIT", 2)
     monkeypatch.setattr("doublelogit.methods.orientation.DENSE_LIMIT", 2)
     monkeypatch.setattr("doublelogit.methods.maximum.DENSE_LIMIT", 2)
-    monkeypatch.setattr("doublelogit.objective.sandwich", None)  # calling it would fail
+    monkeypatch.setattr("doublelogit.core.objective.sandwich", None)  # calling it would fail
     np.testing.assert_allclose(naive(problem, tol=1e-8).beta, wanted, atol=1e-5)
     fit = joint(problem, n_starts=1, tol=1e-6)
     assert fit.converged

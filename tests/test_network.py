@@ -12,8 +12,8 @@ from test_learners import crossed, noise
 from doublelogit import JointClassifier, LBEClassifier, NetworkClassifier, load
 from doublelogit.exceptions import TableError
 from doublelogit.fitted import BentSide, Layer, Network
-from doublelogit.learners import Learners
 from doublelogit.registry import METHODS
+from doublelogit.table_models.learners import Learners
 
 needs_torch = "PyTorch is not installed, so that no network is fitted: pip install '.[network]'"
 

@@ -21,7 +21,7 @@ from doublelogit import (
 )
 from doublelogit.engines.parquet import Blocks
 
-newton = import_module("doublelogit.solvers.newton")  # whose name is that of its function
+newton = import_module("doublelogit.core.solvers.newton")  # whose name is that of its function
 
 pytestmark = pytest.mark.usefixtures("one_signal")
 
@@ -73,7 +73,7 @@ def test_twenty_groups_of_a_posterior_take_one_pass(scan, table, passes):
 
 
 def test_the_information_is_computed_once(scan, table, monkeypatch):
-    from doublelogit.objective import DoubleLogisticObjective
+    from doublelogit.core.objective import DoubleLogisticObjective
 
     model = JointClassifier(**APART, n_starts=1).fit(scan)
     found = infer(model, scan)

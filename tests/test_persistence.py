@@ -9,21 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import doublelogit
-from doublelogit import (
-    JointClassifier,
-    ModelFileError,
-    Roles,
-    TableClassifier,
-    TwoModelsClassifier,
-    archive,
-)
+from doublelogit import JointClassifier, ModelFileError, Roles, TableClassifier, TwoModelsClassifier
+from doublelogit.common import archive
 from doublelogit.datasets import load_census
-from doublelogit.estimators import format1
 from doublelogit.registry import METHODS
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -83,49 +75,28 @@ def test_a_loaded_model_is_one_for_inference(rows, tmp_path):
     assert one == two
 
 
-@pytest.mark.parametrize("file", ["census_format1.dlm", "census_format2.dlm"])
-def test_models_of_every_format_load_for_ever(file):
+def test_a_stored_model_predicts_as_it_did():
     expected = pd.read_csv(GOLDEN / "census_predictions.csv")
-    model = doublelogit.load(GOLDEN / file)
+    model = doublelogit.load(GOLDEN / f"census_format{archive.FORMAT}.dlm")
     found = model.predict(GOLDEN / "census_rows.csv")
     assert found["person"].tolist() == expected["person"].tolist()
     for name in ("positive", "propensity", "label", "hidden"):
         assert np.allclose(found[name], expected[name], rtol=1e-9)
 
 
-FORMAT1 = json.loads((GOLDEN / "format1" / "predictions.json").read_text())
-
-
-@pytest.mark.parametrize("name", FORMAT1["models"])
-def test_classifiers_of_format_1_predict_as_they_did(name):
-    X, wanted = np.array(FORMAT1["X"]), FORMAT1["models"][name]
-    model = doublelogit.load(GOLDEN / "format1" / f"{name}.dlm")
-    found = {
-        "positive": model.predict_positive,
-        "propensity": model.predict_propensity,
-        "decision": model.decision_function,
-        "label": model.predict_label_proba,
-        "hidden": model.predict_hidden,
-    }
-    for what in found.keys() & wanted.keys():
-        np.testing.assert_allclose(found[what](X), wanted[what], rtol=1e-9)
-    if wanted.get("swapped") is not None:
-        np.testing.assert_allclose(model.swapped().predict_positive(X), wanted["swapped"])
-    if "interval" in wanted:
-        np.testing.assert_allclose(model.predict_interval(X), wanted["interval"])
-        (low, high), before = model.prevalence_interval(), wanted["prevalence_interval"]
-        assert high == pytest.approx(before[1])
-        assert low < before[0]  # lower tails of shares are half of what they were
-
-
-def test_a_plugged_in_classifier_of_format_1_is_a_pair_again(rows):
-    X, s = rows
-    plugged = LogisticRegression().fit(X, s)
-    coef = {"propensity_coef_": np.array([[1.0, 0.0, -1.0]]), "propensity_intercept_": [0.5]}
-    old = {"class": "EMClassifier", "params": {}, "fitted": {"outcome_": plugged, **coef}}
-    model = format1.upgraded(old)["fitted"]["model_"]
-    np.testing.assert_allclose(model.outcome_proba(X), plugged.predict_proba(X)[:, 1])
-    np.testing.assert_allclose(model.propensity(X), expit(X[:, 0] - X[:, 2] + 0.5))
+@pytest.mark.parametrize(
+    ("version", "remedy"), [(1, "Fit the model again"), (99, "Upgrade doublelogit")]
+)
+def test_a_file_of_another_format_is_refused_with_one_sentence(
+    version, remedy, rows, tmp_path, monkeypatch
+):
+    model = JointClassifier(n_starts=1).fit(*rows)
+    with monkeypatch.context() as patch:
+        patch.setattr(archive, "FORMAT", version)
+        model.save(tmp_path / "m.dlm")
+    said = rf"in format {version}; this release reads format {archive.FORMAT}\. {remedy}\."
+    with pytest.raises(ModelFileError, match=said):
+        doublelogit.load(tmp_path / "m.dlm")
 
 
 def test_classifiers_of_others_are_kept_by_skops(rows, tmp_path):
@@ -253,12 +224,6 @@ def test_altered_arrays_are_noticed_by_their_checksums(saved):
         doublelogit.load(saved)
 
 
-def test_a_newer_file_says_to_upgrade(saved):
-    rewrite(saved, lambda text: text.replace('"format": 2', '"format": 3'))
-    with pytest.raises(ModelFileError, match=r"formats up to 2\. Upgrade"):
-        doublelogit.load(saved)
-
-
 def test_a_huge_header_is_refused_before_it_is_read(saved):
     contents = members(saved)
     contents["model.json"] = b" " * (archive.LARGEST_HEADER + 1)
@@ -333,7 +298,7 @@ def change_state(key, value):
         (lambda text: text.replace('"kind": "classifier"', '"kind": "virus"'), "does not know"),
         (lambda text: "[" * 100_000, "cannot be read"),
         (lambda text: "{}", "cannot be read"),
-        (lambda text: '{"format": 2, "versions": {}}', "incomplete"),
+        (lambda text: f'{{"format": {archive.FORMAT}, "versions": {{}}}}', "incomplete"),
     ],
 )
 def test_a_forged_header_runs_nothing(saved, change, message):

@@ -13,13 +13,14 @@ from scipy.stats import norm
 from doublelogit import (
     AveragedClassifier,
 )
+from doublelogit.averaged import prior
+from doublelogit.averaged.gaussian import INTERCEPT, Prior, inverse_root, standardising
+from doublelogit.core.design import Terms
 from doublelogit.datasets import make_half
-from doublelogit.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.fitted.mixture import quantile
 from doublelogit.labelling import draw
-from doublelogit.methods import Problem, prior
-from doublelogit.methods.posterior import INTERCEPT, Prior, inverse_root, standardising
+from doublelogit.methods import Problem
 from tools.learn_prior import learn, learn_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")
@@ -50,7 +51,7 @@ def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
     half = make_half(4000, random_state=rng)
     s = draw(half.target, np.full(4000, 0.5), rng)
     found = AveragedClassifier(propensity_features=[]).fit(half.data, s)
-    monkeypatch.setattr(import_module("doublelogit.methods.exploration"), "CELLS", 150)
+    monkeypatch.setattr(import_module("doublelogit.averaged.grid"), "CELLS", 150)
     fine = AveragedClassifier(propensity_features=[]).fit(half.data, s)
     ends = fine.prevalence_interval()
     width = ends[1] - ends[0]
@@ -139,7 +140,7 @@ def test_a_law_is_found_from_a_bad_start(sample, mechanism):
 def test_a_last_step_without_curvature_finds_no_law(sample, monkeypatch):
     found, asked = under(sample, prior.RANDOM, kappa=100.0)
     vars(found)["spread"] = False  # as with many labels
-    monkeypatch.setattr(import_module("doublelogit.methods.posterior"), "MOST_STEPS", 0)
+    monkeypatch.setattr(import_module("doublelogit.averaged.gaussian"), "MOST_STEPS", 0)
     cut = found.at(0.0, asked)
     wild = cut.settle(np.full(found.size, -300.0), 0.1 * np.eye(found.size))
     assert wild.error == np.inf

@@ -37,7 +37,7 @@ def drawn(model, X, n=4000, seed=0):
     rng, mixture = np.random.default_rng(seed), model.model_
     side = mixture.outcome_model
     draws = []
-    for k in rng.choice(len(mixture.weight), n, p=mixture.interval_weight):
+    for k in rng.choice(len(mixture.weight), n, p=mixture.weight):
         coef = rng.multivariate_normal(side.coef[k], side.covariance[k])
         draws.append(expit(X @ coef[:-1] + coef[-1]))
     return np.array(draws)

@@ -10,8 +10,8 @@ from scipy.special import expit
 from statsmodels.genmod.families.links import Logit
 
 from doublelogit import JointClassifier, infer
+from doublelogit.core.link import LINKS
 from doublelogit.engines.memory import memory_rows
-from doublelogit.link import LINKS
 from doublelogit.methods import Problem
 from doublelogit.methods.belief import VALUE_GRAD, VALUE_GRAD_HESS, Belief
 from doublelogit.methods.prevalence import label_frequency_at, prevalence_at

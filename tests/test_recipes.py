@@ -11,8 +11,8 @@ from tables_of_tests import clinic
 
 from doublelogit import TableClassifier, registry
 from doublelogit.estimators.base import AbstractPUClassifier
-from doublelogit.fit import PUFit
 from doublelogit.fitted import LinearPair, LinearSide
+from doublelogit.fitted.fit import PUFit
 from doublelogit.simulation import evaluate, simulate_labels
 from doublelogit.tables import Table
 

@@ -3,6 +3,7 @@
 import inspect
 import re
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import dask.array as da
@@ -13,21 +14,24 @@ from classifiers import CLASSIFIERS
 import doublelogit
 from doublelogit import registry
 from doublelogit.cli.options import Common
+from doublelogit.common.wording import OPTIONS, as_options, as_parameters
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.findings import Finding, worst
 from doublelogit.findings import answer as answers
 from doublelogit.findings import fit as findings
-from doublelogit.fit import Orientation
+from doublelogit.fitted.fit import Orientation
 from doublelogit.inference.estimate import Estimate
 from doublelogit.registry import METHODS, method_of
-from doublelogit.wording import OPTIONS, as_options, as_parameters
+from doublelogit.studies.registry import DOUBLE_MODELS
 
 pytestmark = pytest.mark.usefixtures("one_signal")
 
 SOURCE = Path(doublelogit.__file__).parent
 
 
-@pytest.mark.parametrize("method", METHODS.values(), ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "method", [*METHODS.values(), *DOUBLE_MODELS.values()], ids=lambda m: m.name
+)
 class TestCapabilities:
     """What the registry says of a method is what its classifier does."""
 
@@ -40,7 +44,7 @@ class TestCapabilities:
 
     @pytest.fixture
     def classifier(self, method):
-        return getattr(doublelogit, method.class_name)(**method.settings)
+        return vars(import_module(method.module))[method.class_name](**method.settings)
 
     def test_it_is_among_the_classifiers_of_the_tests(self, method):
         assert method.class_name in {type(model).__name__ for model in CLASSIFIERS}
@@ -83,8 +87,10 @@ class TestCapabilities:
             assert kind.lower().startswith(method.intervals)
 
     def test_it_is_exported(self, method):
-        assert method.class_name in doublelogit.__all__
-        assert method.class_name in (SOURCE / "estimators" / "__init__.py").read_text()
+        if method.name in METHODS:
+            assert method.class_name in doublelogit.__all__
+        package = SOURCE / method.package.replace(".", "/")
+        assert method.class_name in (package / "__init__.py").read_text()
 
 
 def test_a_subclass_has_the_capabilities_of_its_class():
@@ -195,8 +201,7 @@ def test_every_sentence_of_a_finding_is_made_in_one_place():
         for path in SOURCE.rglob("*.py")
         if re.search(r"\bFinding\((FINE|ATTENTION|PROBLEM|\"|level)", path.read_text())
     ]
-    assert {path.parent.name for path in makers} <= {"findings", "estimators"}
-    assert [p.name for p in makers if p.parent.name == "estimators"] == ["format1.py"]
+    assert {path.parent.name for path in makers} == {"findings"}
 
 
 def test_the_registry_imports_nothing_heavy():

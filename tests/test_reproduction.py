@@ -16,17 +16,17 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from doublelogit.cli import app
-from doublelogit.experiments import Store, load_plan, run
-from doublelogit.experiments.figures import COLOURS, colour, figures
-from doublelogit.experiments.run import current, pending
-from doublelogit.experiments.summary import (
+from doublelogit.studies.experiments import Store, load_plan, run
+from doublelogit.studies.experiments.figures import COLOURS, colour, figures
+from doublelogit.studies.experiments.run import current, pending
+from doublelogit.studies.experiments.summary import (
     average_ranks,
     long,
     summarise,
     time_shares,
     winner_against_second,
 )
-from doublelogit.experiments.tables import Printed, data_table, result_tables
+from doublelogit.studies.experiments.tables import Printed, data_table, result_tables
 
 PLAN = (
     SMALL_PLAN

@@ -9,8 +9,8 @@ from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from doublelogit import rivals
-from doublelogit.rivals import dedpul, elkan_noto, km2, ntc_tmi, risk, tice
+from doublelogit.studies import rivals
+from doublelogit.studies.rivals import dedpul, elkan_noto, km2, ntc_tmi, risk, tice
 
 pytestmark = pytest.mark.usefixtures("few_rows")
 

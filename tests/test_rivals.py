@@ -19,11 +19,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doublelogit
-from doublelogit import registry, rivals, scan_parquet
+from doublelogit import registry, scan_parquet
 from doublelogit.fitted import LinearPair
-from doublelogit.registry import METHODS, RIVALS, method_of
-from doublelogit.rivals import risk
-from doublelogit.rivals.base import AbstractRival, RivalFit
+from doublelogit.registry import METHODS, method_of
+from doublelogit.studies import registry as studied
+from doublelogit.studies import rivals
+from doublelogit.studies.registry import DOUBLE_MODELS, RIVALS
+from doublelogit.studies.rivals import risk
+from doublelogit.studies.rivals.base import AbstractRival, RivalFit
 
 pytestmark = pytest.mark.usefixtures("few_rows")
 
@@ -111,12 +114,13 @@ def test_rows_that_are_elsewhere_are_refused(rival, table):
 
 
 def test_rivals_are_known_but_not_offered(sample):
-    assert not RIVALS.keys() & METHODS.keys()
-    assert set(rivals.__all__) == {method.class_name for method in RIVALS.values()}
+    others = RIVALS | DOUBLE_MODELS
+    assert not others.keys() & METHODS.keys()
+    assert set(rivals.__all__) == {method.class_name for method in others.values()}
     assert not set(rivals.__all__) & set(doublelogit.__all__)
     exported = (Path(rivals.__file__)).read_text()
     pages = (ROOT / "docs" / "rivals.md").read_text(), (ROOT / "docs" / "api.md").read_text()
-    for method in RIVALS.values():
+    for method in others.values():
         assert f"import {method.class_name} as" in exported
         assert f"`{method.class_name}`" in pages[0]
         assert f"{method.module}.{method.class_name}" in pages[1]
@@ -205,11 +209,11 @@ class HalfRival(AbstractRival):
 
 
 def test_a_rival_is_one_file_and_one_line_of_the_registry(monkeypatch, sample, tmp_path):
-    method = registry._rival("half", "half:HalfRival", assumes_scar=True)
+    method = studied._rival("half", "half:HalfRival", assumes_scar=True)
     module = ModuleType(method.module)
     module.HalfRival = HalfRival
     monkeypatch.setitem(sys.modules, method.module, module)
-    monkeypatch.setitem(registry.RIVALS, method.name, method)
+    monkeypatch.setitem(studied.RIVALS, method.name, method)
     monkeypatch.setitem(registry.CLASSIFIERS, method.class_name, method)
     model = rivals.__getattr__("HalfRival")().fit(sample.X, sample.s)
     assert model.predict_propensity(sample.X) == pytest.approx(0.5)
@@ -217,4 +221,4 @@ def test_a_rival_is_one_file_and_one_line_of_the_registry(monkeypatch, sample, t
     assert doublelogit.load(tmp_path / "half.dlm").prevalence_ == model.prevalence_
     recipe = (ROOT / "CONTRIBUTING.md").read_text().partition("### Add a rival")[2]
     named = set(re.findall(r"`([^`]+)`", recipe.partition("### ")[0]))
-    assert {"rivals/mine.py", "AbstractRival", "_fit_sample(sample)", "RivalFit"} <= named
+    assert {"studies/rivals/mine.py", "AbstractRival", "_fit_sample(sample)", "RivalFit"} <= named

@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from doublelogit import scar_test
 from doublelogit.inference.bending import bent_test
-from doublelogit.inference.scar import STATISTICS, ScarTest
+from doublelogit.inference.scar import ScarTest
 from doublelogit.inference.scar_likelihood import (
     FAR,
     LOOK,
@@ -17,9 +17,19 @@ from doublelogit.inference.scar_likelihood import (
     counted_range,
     settled,
 )
+from doublelogit.studies.scar import resampled_scar_test
+from doublelogit.studies.scar_statistics import STATISTICS
 
 METHODS = ["lr", "wald", "ks", "kl", "klcov", "nb"]
 FEW = {"lr": 39, "wald": 39}
+
+
+def outcome_of(X, s, method, **options):
+    """The result of either kind of test; likelihoods are asked for few samples."""
+    if method in FEW:
+        return scar_test(X, s, method=method, **{"n_resamples": FEW[method]} | options)
+    options.pop("n_jobs", None)
+    return resampled_scar_test(X, s, method=method, **options)
 
 
 def labelled(strength, n=1200, seed=0, class_slope=2.0):
@@ -34,7 +44,7 @@ def labelled(strength, n=1200, seed=0, class_slope=2.0):
 @pytest.mark.parametrize("method", METHODS)
 def test_strong_bias_is_seen(method):
     X, s = labelled(2.0)
-    test = scar_test(X, s, method=method, n_resamples=FEW.get(method))
+    test = outcome_of(X, s, method)
     assert test.p_value <= 0.05
     assert "speaks against" in test.sentence
     assert 0 < test.draws <= FEW.get(method, 500)
@@ -43,7 +53,7 @@ def test_strong_bias_is_seen(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_random_labels_are_not_taken_for_biased(method):
     X, s = labelled(0.0, seed=3, class_slope=2.0 if method in FEW else 20.0)
-    test = scar_test(X, s, method=method, n_resamples=FEW.get(method))
+    test = outcome_of(X, s, method)
     assert test.p_value > 0.05
     assert "does not speak against" in str(test)
 
@@ -52,9 +62,9 @@ def test_random_labels_are_not_taken_for_biased(method):
 def test_the_seed_decides_and_the_number_of_workers_does_not(method):
     X, s = labelled(0.5, n=300)
     options = {"method": method, "n_resamples": 6}
-    one = scar_test(X, s, **options, n_jobs=1)
-    two = scar_test(X, s, **options, n_jobs=2)
-    other = scar_test(X, s, **options, random_state=1)
+    one = outcome_of(X, s, **options, n_jobs=1)
+    two = outcome_of(X, s, **options, n_jobs=2)
+    other = outcome_of(X, s, **options, random_state=1)
     np.testing.assert_array_equal(one.null, two.null)
     assert not np.array_equal(one.null, other.null)
 
@@ -87,22 +97,23 @@ def test_the_kl_statistics_are_zero_for_the_whole_and_agree_on_one_feature():
 
 def test_a_given_label_frequency_is_used():
     X, s = labelled(0.0)
-    assert scar_test(X, s, method="ks", label_frequency=0.5).label_frequency == 0.5
-    estimated = scar_test(X, s, method="ks").label_frequency
+    assert resampled_scar_test(X, s, label_frequency=0.5).label_frequency == 0.5
+    estimated = resampled_scar_test(X, s).label_frequency
     assert 0.2 < estimated <= 1
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("test", "options", "message"),
     [
-        ({"method": "chi2"}, "method must be one of lr, wald, ks, kl, klcov, nb; got 'chi2'"),
-        ({"method": "ks", "label_frequency": 1.5}, r"label_frequency must be in \(0, 1\]; got 1.5"),
+        (scar_test, {"method": "chi2"}, "method must be one of lr, wald; got 'chi2'"),
+        (resampled_scar_test, {"method": "lr"}, "must be one of ks, kl, klcov, nb; got 'lr'"),
+        (resampled_scar_test, {"label_frequency": 1.5}, r"must be in \(0, 1\]; got 1.5"),
     ],
 )
-def test_wrong_options_get_a_sentence(options, message):
+def test_wrong_options_get_a_sentence(test, options, message):
     X, s = labelled(0.0, n=100)
     with pytest.raises(ValueError, match=message):
-        scar_test(X, s, **options)
+        test(X, s, **options)
 
 
 def bent_sample(bend, bias, n=6000, seed=0):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from doublelogit.design import Terms
-from doublelogit.objective import LogisticObjective
-from doublelogit.solvers import (
+from doublelogit.core.design import Terms
+from doublelogit.core.objective import LogisticObjective
+from doublelogit.core.solvers import (
     Adam,
     Anderson,
     Factor,

@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.special import expit
 
 from doublelogit import AveragedClassifier
+from doublelogit.averaged.span import span_of
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
-from doublelogit.methods.span import span_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -28,9 +28,7 @@ def wide():
 
 def fitted(X, s, monkeypatch=None, **options):
     if monkeypatch is not None:
-        monkeypatch.setattr(
-            import_module("doublelogit.methods.averaged"), "span_of", lambda _: None
-        )
+        monkeypatch.setattr(import_module("doublelogit.averaged"), "span_of", lambda _: None)
     return AveragedClassifier(**options).fit(X, s)
 
 

@@ -19,7 +19,7 @@ from doublelogit import (
 from doublelogit.datasets import load_census
 from doublelogit.datasets.census import census_propensity
 from doublelogit.registry import METHODS
-from doublelogit.table_model import contributions
+from doublelogit.table_models.table_model import contributions
 from doublelogit.tables import Table, TableEncoding, code_labels, parse_formula
 from doublelogit.tables.columns import OTHER, Category, Date, Ignored, Number
 from doublelogit.tables.labels import code_audited

@@ -19,16 +19,15 @@ from doublelogit import (
     infer,
     load,
     scan_parquet,
-    table_doubts,
 )
 from doublelogit.cli import app
 from doublelogit.cli.options import share_with_error
 from doublelogit.datasets import load_benchmark
-from doublelogit.estimators.serialization import from_state, state_of
 from doublelogit.findings import PROBLEM
 from doublelogit.labelling import LogisticSar, draw
 from doublelogit.report.verdict import assumptions, recommendation, verdict
-from doublelogit.table_doubts import doubts, leaks
+from doublelogit.table_models import table_doubts
+from doublelogit.table_models.table_doubts import doubts, leaks
 from doublelogit.tables import Table, TableEncoding
 
 ALONE = Roles("label", id="id")
@@ -228,7 +227,7 @@ def test_more_features_than_labels_can_bear_is_said_before_the_fit():
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        patch.setattr("doublelogit.table_model.fit_rows", stop)
+        patch.setattr("doublelogit.table_models.table_model.fit_rows", stop)
         with pytest.raises(StoppedError):
             TableClassifier("label").fit(frame)
     assert "labelled rows per coefficient" in str(caught[0].message)
@@ -258,17 +257,6 @@ def test_units_do_not_matter_to_joint():
     raw = [JointClassifier(n_starts=2, scaled_penalty=False).fit(X * u, s) for u in (1.0, units)]
     shares = [m.predict_positive(X * u).mean() for m, u in zip(raw, (1.0, units), strict=True)]
     assert abs(shares[0] - shares[1]) > 0.1
-
-
-def test_a_model_file_without_the_parameter_keeps_the_penalty_it_was_fitted_with():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2)) * 1e-3
-    s = rng.random(200) < expit(2000 * X[:, 0] - 1)
-    state = state_of(JointClassifier(n_starts=1, scaled_penalty=False).fit(X, s))
-    del state["params"]["scaled_penalty"]
-    old = from_state(state)
-    assert old.scaled_penalty is False
-    infer(old, X, s)  # refuses a model that is no maximum of the penalised likelihood
 
 
 # Knowledge from elsewhere
@@ -323,7 +311,7 @@ def test_every_command_that_fits_takes_what_is_known(run, monkeypatch, command):
     def stop(method, roles, encoding, parameters=None, *_, **__):
         raise StoppedError(f"given {parameters}")
 
-    monkeypatch.setattr("doublelogit.table_model.make_classifier", stop)
+    monkeypatch.setattr("doublelogit.table_models.table_model.make_classifier", stop)
     known = ["--prevalence", "0.7+-0.001"]
     tested = ["--resamples", "19"] if command == "compare" else []
     assert "given {'prevalence': (0.7, 0.001)}" in run(command, *known, *tested, code=3)

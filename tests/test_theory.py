@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from doublelogit.core.objective import LogisticObjective
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem, joint
 from doublelogit.methods.orientation import larger_first
-from doublelogit.objective import LogisticObjective
 
 
 def population(sample):

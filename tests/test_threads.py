@@ -20,9 +20,9 @@ from doublelogit import (
     TwoModelsClassifier,
     infer,
 )
-from doublelogit import threads as module
+from doublelogit.common import threads as module
+from doublelogit.common.threads import WIDE, paying_threads, thread_limit, with_paying_threads
 from doublelogit.engines.memory import MemoryRows
-from doublelogit.threads import WIDE, paying_threads, thread_limit, with_paying_threads
 
 BEFORE = 3  # more than any limit, and than this machine may have cores
 
@@ -121,7 +121,7 @@ def test_two_python_threads_that_overlap_do_not_undo_each_other(many):
 def test_a_library_that_is_loaded_later_is_limited_too():
     code = """
 import sys
-from doublelogit.threads import thread_limit
+from doublelogit.common.threads import thread_limit
 with thread_limit(1):
     pass
 assert "sklearn" not in sys.modules

@@ -20,8 +20,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from doublelogit.datasets.corpus import content_hash, corpus_folder
-from doublelogit.files import written_whole
+from doublelogit.common.files import written_whole
+from doublelogit.studies.datasets.corpus import content_hash, corpus_folder
 from tools.corpus.declare import Source, Table, declared, sources
 from tools.corpus.encode import chosen_rows, classes, features
 from tools.corpus.natural import NATURAL, Natural, assembled

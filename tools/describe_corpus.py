@@ -24,9 +24,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 
-from doublelogit.datasets import load_corpus
-from doublelogit.datasets.reduction import reduce_rows
-from doublelogit.threads import thread_limit
+from doublelogit.common.threads import thread_limit
+from doublelogit.studies.datasets import load_corpus
+from doublelogit.studies.datasets.reduction import reduce_rows
 from tools.build_corpus import PACKAGE
 
 RESULT = PACKAGE / "corpus_signal.csv"

@@ -2,7 +2,7 @@
 
     python -m tools.learn_prior PICTURE
 
-Prints the constants of ``methods/prior.py``: how the ORACLE's signal, the standard deviation of
+Prints the constants of ``averaged/prior.py``: how the ORACLE's signal, the standard deviation of
 x'beta, grows with the number of features, and how prevalences are spread. Every family counts
 once; simulated tables and those of test do not.
 """
@@ -15,9 +15,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import stats
 
-from doublelogit.datasets import corpus_table
-from doublelogit.experiments.figures import STYLE
-from doublelogit.methods.prior import UNLIKE
+from doublelogit.averaged.prior import UNLIKE
+from doublelogit.studies.datasets import corpus_table
+from doublelogit.studies.experiments.figures import STYLE
 
 
 class Learned(NamedTuple):

@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.colors import PowerNorm
 from matplotlib.patheffects import withStroke
 
-from doublelogit.datasets import corpus_table, natural_table
+from doublelogit.studies.datasets import corpus_table, natural_table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAPER = ("diabetes", "BreastCancer", "heart-c", "credit-a", "adult", "vote", "wdbc", "spambase")

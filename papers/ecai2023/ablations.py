@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 
 from doublelogit import JointClassifier
-from doublelogit.experiments import Plan, Store, load_plan, run
-from doublelogit.experiments.cell import prepared
-from doublelogit.experiments.plan import importable
-from doublelogit.experiments.summary import summarise
-from doublelogit.experiments.tables import Printed, markdown_table
 from doublelogit.labelling import draw as draw_labels
 from doublelogit.metrics import approximation_error
+from doublelogit.studies.experiments import Plan, Store, load_plan, run
+from doublelogit.studies.experiments.cell import prepared
+from doublelogit.studies.experiments.plan import importable
+from doublelogit.studies.experiments.summary import summarise
+from doublelogit.studies.experiments.tables import Printed, markdown_table
 
 REPETITIONS = 4
 SETS = ["diabetes", "BreastCancer", "heart-c", "credit-a", "vote", "wdbc", "spambase"]

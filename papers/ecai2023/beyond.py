@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from verdicts import ACCURACY, ERROR, PRINTED, PU
 
-from doublelogit.experiments import Plan
-from doublelogit.experiments.figures import COLOURS, STYLE, Named
-from doublelogit.experiments.summary import gain, long
-from doublelogit.experiments.tables import markdown_table
+from doublelogit.studies.experiments import Plan
+from doublelogit.studies.experiments.figures import COLOURS, STYLE, Named
+from doublelogit.studies.experiments.summary import gain, long
+from doublelogit.studies.experiments.tables import markdown_table
 
 MINE = "AVERAGED"
 TOLD = {"AVERAGED_FEATURES": "features named", "AVERAGED_AUDIT": "100 audited"}

@@ -15,10 +15,10 @@ import pandas as pd
 from beyond import beyond, gains
 from verdicts import ACCURACY, ERROR, PRINTED, PU, claims
 
-from doublelogit.experiments import Store, load_plan
-from doublelogit.experiments.run import current
-from doublelogit.experiments.summary import average_ranks, summarise, time_shares
-from doublelogit.experiments.tables import markdown_table
+from doublelogit.studies.experiments import Store, load_plan
+from doublelogit.studies.experiments.run import current
+from doublelogit.studies.experiments.summary import average_ranks, summarise, time_shares
+from doublelogit.studies.experiments.tables import markdown_table
 
 FEWEST = 10  # repetitions that a verdict needs
 # the sets on which the reading of the protocol is known to hold (heart-c and vote are elsewhere)

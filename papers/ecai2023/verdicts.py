@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from doublelogit.experiments.summary import (
+from doublelogit.studies.experiments.summary import (
     METRICS,
     average_ranks,
     long,
     summarise,
     winner_against_second,
 )
-from doublelogit.experiments.tables import Printed
+from doublelogit.studies.experiments.tables import Printed
 
 ACCURACY, ERROR = METRICS
 PRINTED = Printed.from_plan("ecai2023")

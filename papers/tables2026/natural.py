@@ -21,9 +21,9 @@ from doublelogit import (
     TwoModelsClassifier,
     infer,
 )
-from doublelogit.datasets import load_natural, natural_table
+from doublelogit.common.files import write_text
 from doublelogit.exceptions import WeakIdentificationWarning
-from doublelogit.files import write_text
+from doublelogit.studies.datasets import load_natural, natural_table
 
 LEVEL = 0.9
 METHODS = {

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from doublelogit.datasets import corpus_table
-from doublelogit.experiments import Plan, Store, load_plan
-from doublelogit.experiments.comparison import (
+from doublelogit.common.files import write_text
+from doublelogit.studies.datasets import corpus_table
+from doublelogit.studies.experiments import Plan, Store, load_plan
+from doublelogit.studies.experiments.comparison import (
     DRAW,
     MORE_IS_BETTER,
     SCORES,
@@ -26,9 +27,8 @@ from doublelogit.experiments.comparison import (
     intervals,
     over_families,
 )
-from doublelogit.experiments.run import current
-from doublelogit.experiments.tables import markdown_table
-from doublelogit.files import write_text
+from doublelogit.studies.experiments.run import current
+from doublelogit.studies.experiments.tables import markdown_table
 
 ERROR = "approximation_error"
 CUTS = {"balanced_accuracy": "one half", "balanced_accuracy_at_share": "share"}

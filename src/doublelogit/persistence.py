@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from doublelogit import archive
-from doublelogit.archive_values import damaged
-from doublelogit.estimators import format1
+from doublelogit.common import archive
+from doublelogit.common.archive_values import damaged
 from doublelogit.estimators import serialization as classifiers
 from doublelogit.exceptions import ModelFileError
 from doublelogit.table_classifier import TableClassifier
-from doublelogit.table_model import KIND as TABLE
-from doublelogit.table_model import FittedTable
+from doublelogit.table_models.table_model import KIND as TABLE
+from doublelogit.table_models.table_model import FittedTable
 
 
 def load(path: str | Path, *, trusted: Any = ()) -> Any:
@@ -44,10 +43,8 @@ def load(path: str | Path, *, trusted: Any = ()) -> Any:
             f"{opened.path!r} holds a {opened.kind[:60]!r}, which this release does not know. "
             "Upgrade doublelogit."
         )
-    old = opened.format == 1
     try:
-        state = opened.state(format1.RECORDS if old else classifiers.RECORDS, trusted)
-        return MAKERS[opened.kind](UPGRADES[opened.kind](state) if old else state)
+        return MAKERS[opened.kind](opened.state(classifiers.RECORDS, trusted))
     except ModelFileError as error:
         raise ModelFileError(f"{opened.path!r}: {error}") from None
     except ImportError:
@@ -73,4 +70,3 @@ def _table(state: dict[str, Any]) -> TableClassifier:
 
 
 MAKERS = {classifiers.KIND: classifiers.from_state, TABLE: _table}
-UPGRADES = {classifiers.KIND: format1.upgraded, TABLE: format1.upgraded_table}

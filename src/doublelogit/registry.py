@@ -1,11 +1,11 @@
 """The methods and what each of them can do. Imports nothing, so that a command line starts quickly.
 
 A method is added by its file, one line here, and one row in the tests' list; everything that
-offers, compares or refuses methods asks this table. Rivals, methods of others that are here to be
-compared with, have a table of their own: no command offers them.
+offers, compares or refuses methods asks this table. Other packages register classifiers of theirs,
+which no command offers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,15 +86,6 @@ _METHODS = (
     ),
     Method("tm-simple", "two_models:TwoModelsSimpleClassifier", has_propensity=False),
     Method("lbe", "lbe:LBEClassifier"),
-    # spies are nearest neighbours, so rows must be in memory; users of a table get the steps of its
-    # authors' code, for the maximum that these stop short of often has every row positive
-    Method("jerm", "jerm:JERMClassifier", out_of_core=False, settings={"variant": "released"}),
-    Method(
-        "detm",
-        "detm:DETMClassifier",
-        intervals="likelihood",
-        large_settings={"n_starts": 1},
-    ),
     Method(
         "naive",
         "naive:NaiveClassifier",
@@ -105,43 +96,6 @@ _METHODS = (
 )
 
 
-def _rival(
-    name: str,
-    estimator: str,
-    *,
-    assumes_scar: bool = False,
-    estimates_prevalence: bool = False,
-) -> Method:
-    """A method of others: in memory, without audits, intervals or features for each model."""
-    return Method(
-        name,
-        estimator,
-        assumes_scar=assumes_scar,
-        has_propensity=False,
-        estimates_prevalence=estimates_prevalence,
-        takes_audits=False,
-        out_of_core=False,
-        package="rivals",
-    )
-
-
-_RIVALS = (
-    _rival("ntc-tmi", "ntc_tmi:NTCtMIClassifier"),
-    _rival("pglin", "pglin:PGlinClassifier"),
-    _rival("pusb", "pusb:PUSBClassifier"),
-    _rival("pue", "pue:PUeClassifier"),
-    _rival("upu", "upu:UPUClassifier", assumes_scar=True),
-    _rival("nnpu", "nnpu:NNPUClassifier", assumes_scar=True),
-    _rival(
-        "elkan-noto",
-        "elkan_noto:ElkanNotoClassifier",
-        assumes_scar=True,
-        estimates_prevalence=True,
-    ),
-    _rival("tice", "tice:TIcEClassifier", assumes_scar=True, estimates_prevalence=True),
-    _rival("km2", "km2:KM2Classifier", assumes_scar=True, estimates_prevalence=True),
-    _rival("dedpul", "dedpul:DEDPULClassifier", assumes_scar=True, estimates_prevalence=True),
-)
 # Classifiers whose class is no straight line; a command reaches them by --learner.
 _LEARNERS = (
     Method("boosted", "boosted:BoostedClassifier", out_of_core=False),
@@ -157,8 +111,7 @@ _AVERAGED_LEARNERS = (
     ),
 )
 METHODS = {method.name: method for method in _METHODS}
-RIVALS = {method.name: method for method in _RIVALS}
-_ALL = (*_METHODS, *_LEARNERS, *_AVERAGED_LEARNERS, *_RIVALS)
+_ALL = (*_METHODS, *_LEARNERS, *_AVERAGED_LEARNERS)
 CLASSIFIERS = {method.class_name: method for method in _ALL}
 AUDIT_GOALS = ("prevalence", "orientation", "list")  # what rows of an audit may be drawn for
 DEFAULT_METHOD = "averaged"
@@ -197,6 +150,11 @@ def method_of(classifier: Any) -> Method:
             return CLASSIFIERS[name]
     known = ", ".join(CLASSIFIERS)
     raise TypeError(f"a classifier of this library is needed, one of {known}; got {names[0]}.")
+
+
+def register(methods: Iterable[Method]) -> None:
+    """Make classifiers of another package known to inference and to model files."""
+    CLASSIFIERS.update({method.class_name: method for method in methods})
 
 
 def classes_in(package: str) -> list[str]:

@@ -15,7 +15,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.labelling import draw
 from doublelogit.metrics import approximation_error
 from doublelogit.registry import METHODS, Method
-from doublelogit.table_model import make_classifier, quietly
+from doublelogit.table_models.table_model import make_classifier, quietly
 from doublelogit.tables import Roles, TableEncoder, TableEncoding, code_labels
 
 

@@ -7,26 +7,21 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from doublelogit import archive
 from doublelogit.audit import as_audit, joined
+from doublelogit.common import archive
+from doublelogit.common.threads import with_paying_threads
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import versions
 from doublelogit.findings import Finding
 from doublelogit.inference import Inference
-from doublelogit.learner_choice import fit_chosen
-from doublelogit.learners import Learners
 from doublelogit.registry import AUTO, DEFAULT_METHOD, LINEAR
 from doublelogit.report import Report
 from doublelogit.report.ranking import cut_list, rank_hidden
-from doublelogit.table_model import (
-    KIND,
-    FittedTable,
-    fit_table,
-    known_method,
-)
-from doublelogit.table_rows import FrameRows, ScanRows, rows_of
+from doublelogit.table_models.learner_choice import fit_chosen
+from doublelogit.table_models.learners import Learners
+from doublelogit.table_models.table_model import KIND, FittedTable, fit_table, known_method
+from doublelogit.table_models.table_rows import FrameRows, ScanRows, rows_of
 from doublelogit.tables import Roles, Table, TableEncoding
-from doublelogit.threads import with_paying_threads
 
 
 class TableClassifier(BaseEstimator):

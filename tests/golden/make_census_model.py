@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from doublelogit import Roles, TableClassifier
-from doublelogit.archive import FORMAT
+from doublelogit.common.archive import FORMAT
 from doublelogit.datasets import load_census
 
 

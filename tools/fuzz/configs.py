@@ -66,7 +66,7 @@ def tables(keys: tuple[str, ...]) -> st.SearchStrategy[bytes]:
 @cache
 def plan() -> bytes:
     """A plan that is right, to be altered."""
-    from doublelogit.experiments.plan import PLANS
+    from doublelogit.studies.experiments.plan import PLANS
 
     return (PLANS / "ecai2023" / "plan.toml").read_bytes()
 
@@ -101,7 +101,7 @@ def cases(draw: Any) -> Case:
 def check(path: Path) -> str:
     """Read a plan, or run a command with these options."""
     if path.name.endswith(".plan.toml"):
-        from doublelogit.experiments.plan import load_plan
+        from doublelogit.studies.experiments.plan import load_plan
 
         found = load_plan(path)
         for mode in found.modes:

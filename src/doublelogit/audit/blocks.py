@@ -19,8 +19,8 @@ from doublelogit.engines.dask import dask_source, is_dask, one_sentence
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.out_of_core import nameless
 from doublelogit.exceptions import TableError
-from doublelogit.table_model import FittedTable
-from doublelogit.table_rows import may_be_hidden
+from doublelogit.table_models.table_model import FittedTable
+from doublelogit.table_models.table_rows import may_be_hidden
 from doublelogit.tables import Table, read_table
 from doublelogit.tables.labels import code_audited, code_weights, label_words
 from doublelogit.tables.read import from_arrow

@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from doublelogit._types import Floats
-from doublelogit.threads import with_paying_threads
+from doublelogit.common.threads import with_paying_threads
 
 PRIOR = np.array([2.0, 1.0])  # standard deviations of a and b
 EDGE = 1e-6

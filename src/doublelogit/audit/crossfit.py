@@ -14,7 +14,7 @@ from sklearn.base import clone
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.draw import row_keys
 from doublelogit.audit.sheet import Audit
-from doublelogit.table_model import FittedTable, fit_rows, quietly
+from doublelogit.table_models.table_model import FittedTable, fit_rows, quietly
 from doublelogit.tables import Table
 
 FOLDS = 5

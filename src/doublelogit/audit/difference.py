@@ -23,7 +23,7 @@ import numpy as np
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.grouped import sum_by
 from doublelogit.audit.interval import Cells, linear_interval, total_interval
-from doublelogit.thresholds import FEW_AUDITED
+from doublelogit.common.thresholds import FEW_AUDITED
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from doublelogit.audit.difference import Drawn, Total, difference
 from doublelogit.audit.gather import Gathered, Population, gather
 from doublelogit.audit.misuse import Signs, signs
 from doublelogit.audit.sheet import Audit, as_audit
+from doublelogit.common.thresholds import AGREEMENT_LEVEL
+from doublelogit.common.wording import Interval
 from doublelogit.inference.estimate import Estimate, check_level
 from doublelogit.registry import method_of
-from doublelogit.table_model import FittedTable
+from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Table
-from doublelogit.thresholds import AGREEMENT_LEVEL
-from doublelogit.wording import Interval
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from doublelogit._types import Floats
 from doublelogit.audit.difference import Total
 from doublelogit.audit.interval import Cells, total_interval
 from doublelogit.audit.strata import Strata
-from doublelogit.thresholds import FEW_AUDITED
+from doublelogit.common.thresholds import FEW_AUDITED
 
 LEVEL = 0.95  # of the intervals
 DRAWS = 15

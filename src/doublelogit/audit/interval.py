@@ -23,7 +23,7 @@ from scipy.special import betaln, xlog1py, xlogy
 from scipy.stats import t
 
 from doublelogit._types import Floats
-from doublelogit.thresholds import FEW_AUDITED
+from doublelogit.common.thresholds import FEW_AUDITED
 
 GRID = np.geomspace(1e-7, 1e7, 240)  # multipliers, in units of the largest n_k / W_k
 HALVINGS = 40

@@ -16,7 +16,7 @@ from scipy.stats import t
 
 from doublelogit.audit.difference import Drawn
 from doublelogit.audit.grouped import sum_by
-from doublelogit.thresholds import ALL_POSITIVE, MISUSE_LEVEL
+from doublelogit.common.thresholds import ALL_POSITIVE, MISUSE_LEVEL
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Ints
+from doublelogit.common.extras import needs
 from doublelogit.exceptions import TableError
-from doublelogit.extras import needs
 from doublelogit.tables import read_table
 from doublelogit.tables.labels import NO, YES, label_words
 from doublelogit.tables.words import as_words

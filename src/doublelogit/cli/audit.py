@@ -115,8 +115,8 @@ def _check_unused(out: Path) -> None:
 def _write(drawn: Any, curve: list[Any], out: Path, show_scores: bool) -> list[Path]:
     from doublelogit.audit.plots import draw_curve
     from doublelogit.audit.sheet import sheet_path
-    from doublelogit.extras import has
-    from doublelogit.files import written_whole
+    from doublelogit.common.extras import has
+    from doublelogit.common.files import written_whole
     from doublelogit.tables.write import write_table
 
     sheet, picture = sheet_path(out), out.with_name(f"{out.stem}-width.png")

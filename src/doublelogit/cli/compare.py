@@ -20,8 +20,8 @@ def compare(
     With --learner maximum likelihood is shown with it too; auto shows every learner.
     """
     from doublelogit.cli.terminal import print_json, print_table, progress, say
-    from doublelogit.learners import Learners
     from doublelogit.report.comparison import compare_methods
+    from doublelogit.table_models.learners import Learners
 
     with progress(common.json, ("testing SCAR", "fitting")) as step:
         rows = common.table(table)

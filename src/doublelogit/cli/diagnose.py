@@ -44,7 +44,7 @@ def diagnose(
 
 
 def _draw(found: Any, out: Path) -> None:
-    from doublelogit.files import written_whole
+    from doublelogit.common.files import written_whole
 
     with written_whole(out) as file:
         found.plot().savefig(file, format=out.suffix[1:].lower(), dpi=150)

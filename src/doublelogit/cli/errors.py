@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import typer
 
+from doublelogit.common.wording import as_options, visible
 from doublelogit.exceptions import ModelFileError
-from doublelogit.wording import as_options, visible
 
 BUG, TABLE, MODEL_FILE, PACKAGE, PROBLEM_FOUND, INTERRUPTED = 1, 3, 4, 5, 6, 130
 

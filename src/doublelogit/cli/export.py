@@ -7,7 +7,7 @@ import typer
 
 from doublelogit.cli import options
 from doublelogit.cli.errors import guarded
-from doublelogit.files import check_apart, written_whole
+from doublelogit.common.files import check_apart, written_whole
 
 EXAMPLE = "Example: [bold]doublelogit export model.dlm --out model.onnx[/bold]"
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from doublelogit.cli.errors import guarded
-from doublelogit.files import check_apart
+from doublelogit.common.files import check_apart
 from doublelogit.registry import CHECKING_METHOD, DEFAULT_METHOD, LEARNERS, LINEAR, METHODS, OFFERED
 
 
@@ -310,7 +310,7 @@ CONFIG = inspect.Parameter(
 def fitted(rows: Any, common: Common, step: Any, method: str = DEFAULT_METHOD, **asked: Any) -> Any:
     """A classifier fitted to a table; what is doubtful about the table is said before."""
     from doublelogit import TableClassifier
-    from doublelogit.table_doubts import doubts
+    from doublelogit.table_models.table_doubts import doubts
 
     for finding in doubts(rows, rows.encoding):
         step.say(finding.level, finding.text)

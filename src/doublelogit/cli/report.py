@@ -58,7 +58,7 @@ def show(report: Any, path: Path, numbers: Path) -> None:
     from rich.padding import Padding
 
     from doublelogit.cli.terminal import console, heading, say, shown
-    from doublelogit.wording import as_options
+    from doublelogit.common.wording import as_options
 
     summary = report.to_dict()
     heading(f"{summary['source']}: the verdict")

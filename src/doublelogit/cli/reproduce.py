@@ -36,7 +36,7 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments, resuming what is done, and write its tables and figures."""
     try:
-        from doublelogit.experiments import reproduction
+        from doublelogit.studies.experiments import reproduction
     except ImportError as error:
         typer.secho(str(error), fg="red", err=True)
         raise typer.Exit(PACKAGE) from None

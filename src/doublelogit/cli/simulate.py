@@ -58,7 +58,7 @@ def _simulate(
     from dataclasses import asdict
 
     from doublelogit.cli.terminal import print_json, progress, say
-    from doublelogit.files import check_apart
+    from doublelogit.common.files import check_apart
     from doublelogit.simulation import evaluate, simulate_labels
     from doublelogit.tables import read_table
     from doublelogit.tables.write import write_table

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from doublelogit.wording import as_options, visible
+from doublelogit.common.wording import as_options, visible
 
 MARKS = {
     "note": ("•", "blue"),

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from doublelogit._types import Floats
-from doublelogit.extras import needs
+from doublelogit.common.extras import needs
 
 
 @dataclass(frozen=True)

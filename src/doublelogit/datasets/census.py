@@ -11,8 +11,8 @@ from scipy.special import expit
 from sklearn.utils import Bunch
 
 from doublelogit._types import Floats
+from doublelogit.common.extras import needs
 from doublelogit.datasets.benchmark import load_benchmark
-from doublelogit.extras import needs
 from doublelogit.labelling import draw
 
 # The level of each feature that the bundled table leaves out, by its rule the first.

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
+from doublelogit.common.extras import needs
+from doublelogit.core.rows import Prepare, plus
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.engines.parquet import CODED
 from doublelogit.engines.scan import Observed, ParquetScan
 from doublelogit.exceptions import ClusterLostError
-from doublelogit.extras import needs
-from doublelogit.rows import Prepare, plus
 from doublelogit.tables.encoding import TableEncoding
 from doublelogit.tables.labels import LabelCoding
 

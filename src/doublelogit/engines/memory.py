@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.rows import plus
-from doublelogit.threads import paying_threads
+from doublelogit.common.threads import paying_threads
+from doublelogit.core.rows import plus
 
 T = TypeVar("T")
 

@@ -17,12 +17,12 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 
 from doublelogit._types import Column, Floats
+from doublelogit.common.threads import paying_threads
+from doublelogit.core.rows import Prepare, plus
 from doublelogit.engines.column_buffer import ColumnBuffer, StoredRows, buffered
 from doublelogit.engines.memory import rows_per_block
 from doublelogit.engines.scan import ParquetScan
-from doublelogit.rows import Prepare, plus
 from doublelogit.tables.encoding import TableEncoding
-from doublelogit.threads import paying_threads
 
 T = TypeVar("T")
 

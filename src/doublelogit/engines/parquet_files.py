@@ -14,8 +14,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from doublelogit.common.extras import needs
 from doublelogit.exceptions import FileChangedError
-from doublelogit.extras import needs
 
 BUFFER_BYTES = 2**18  # read at once of a column of a file: bounds memory for any row group
 PIECE_ROWS = 2**18  # row groups are put together to so many rows for a worker

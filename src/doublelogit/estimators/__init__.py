@@ -11,9 +11,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time the registry say
         AveragedBoostedClassifier as AveragedBoostedClassifier,
     )
     from doublelogit.estimators.boosted import BoostedClassifier as BoostedClassifier
-    from doublelogit.estimators.detm import DETMClassifier as DETMClassifier
     from doublelogit.estimators.em import EMClassifier as EMClassifier
-    from doublelogit.estimators.jerm import JERMClassifier as JERMClassifier
     from doublelogit.estimators.joint import JointClassifier as JointClassifier
     from doublelogit.estimators.lbe import LBEClassifier as LBEClassifier
     from doublelogit.estimators.naive import NaiveClassifier as NaiveClassifier

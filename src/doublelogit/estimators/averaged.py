@@ -10,17 +10,18 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
+from doublelogit.averaged import averaged
+from doublelogit.common.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
+from doublelogit.core.rows import Rows, weighted_mean
 from doublelogit.estimators.base import FEATURES, AbstractPUClassifier
 from doublelogit.estimators.out_of_core import over_blocks
 from doublelogit.estimators.validation import KNOWN, beliefs
 from doublelogit.findings import Finding
 from doublelogit.findings import fit as findings
-from doublelogit.fit import PUFit
 from doublelogit.fitted import PosteriorMixture
-from doublelogit.methods import Problem, averaged
+from doublelogit.fitted.fit import PUFit
+from doublelogit.methods import Problem
 from doublelogit.methods.models import DENSE_LIMIT
-from doublelogit.rows import Rows, weighted_mean
-from doublelogit.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
 
 
 class AveragedClassifier(AbstractPUClassifier):
@@ -211,9 +212,8 @@ class AveragedClassifier(AbstractPUClassifier):
             "prevalence": side.share,
             "prevalence_sd": side.share_sd,
             "rho": model.rho,
+            "kappa": model.kappa,
         }
-        if model.kappa is not None:  # models of version 0.1 have one scale
-            columns["kappa"] = model.kappa
         rows = list(zip(*columns.values(), strict=True))
         return np.array(rows, [(name, float) for name in columns])
 
@@ -260,7 +260,6 @@ class AveragedClassifier(AbstractPUClassifier):
 def _reason(posterior: PosteriorMixture, level: float = 0.9) -> str:
     """Why the interval of the prevalence is wide: shape, mechanism, signal or labels."""
     low, high = posterior.prevalence_interval(level)
-    assert posterior.kappa is not None
     straight = posterior.kappa > 0
     if np.ptp(_only(posterior, straight).prevalence_interval(level)) <= UNDETERMINED:
         return "shape"
@@ -279,4 +278,4 @@ def _only(posterior: PosteriorMixture, part: NDArray[np.bool_]) -> PosteriorMixt
     """The posterior without the other components."""
     weight = posterior.weight * part
     weight = weight / weight.sum()
-    return replace(posterior, weight=weight, even=weight)
+    return replace(posterior, weight=weight)

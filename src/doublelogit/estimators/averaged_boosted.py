@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from doublelogit._types import Floats
+from doublelogit.bends.boosting import boosted_posterior
+from doublelogit.bends.guarded import Guarded
 from doublelogit.estimators.averaged import AveragedClassifier
 from doublelogit.estimators.boosted import BoostedClassifier
-from doublelogit.fit import PUFit
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
-from doublelogit.methods.boosting import boosted_posterior
-from doublelogit.methods.guarded import Guarded
 
 NOT_ASKED = ("trees_of", "cross_fit", "start", "C", "propensity_C")  # of trees that maximise
 

@@ -12,7 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from doublelogit.design import Terms
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.common.wording import as_parameters
+from doublelogit.core.design import Terms
+from doublelogit.core.link import LINKS, Link
+from doublelogit.core.rows import Rows, Source
 from doublelogit.engines.memory import MemoryRows, memory_rows
 from doublelogit.estimators.out_of_core import (
     as_source,
@@ -39,15 +43,11 @@ from doublelogit.exceptions import (
 )
 from doublelogit.findings import FINE, Finding
 from doublelogit.findings import fit as findings
-from doublelogit.fit import PUFit
-from doublelogit.link import LINKS, Link
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
 from doublelogit.methods.problem import column_extremes_of, everywhere, nearer_zero, varying_columns
 from doublelogit.registry import method_of, with_capability
-from doublelogit.rows import Rows, Source
 from doublelogit.tables.encoding import TableEncoding
-from doublelogit.threads import with_paying_threads
-from doublelogit.wording import as_parameters
 
 POSITIVE = [Interval(Real, 0, None, closed="right")]
 NON_NEGATIVE = [Interval(Real, 0, None, closed="left")]

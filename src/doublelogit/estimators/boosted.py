@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from doublelogit._types import Floats, Ints
-from doublelogit.design import Terms
+from doublelogit.bends.boosting import Growth, boosted
+from doublelogit.bends.guarded import Guarded
+from doublelogit.bends.trees import Bins
+from doublelogit.core.design import Terms
+from doublelogit.core.rows import Rows
 from doublelogit.estimators.base import COUNT, FEATURES
 from doublelogit.estimators.guarded import WHICH, GuardedClassifier, columns_of
 from doublelogit.methods import Problem
-from doublelogit.methods.boosting import Growth, boosted
-from doublelogit.methods.guarded import Guarded
-from doublelogit.methods.trees import Bins
-from doublelogit.rows import Rows
 
 
 class BoostedClassifier(GuardedClassifier):

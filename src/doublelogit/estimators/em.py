@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
+from doublelogit.core.link import LINKS
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
-from doublelogit.fit import PUFit
-from doublelogit.link import LINKS
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, em
 from doublelogit.methods.em import em_classifiers
 

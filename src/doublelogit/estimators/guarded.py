@@ -11,14 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from doublelogit._types import Floats, Ints
-from doublelogit.design import Terms
+from doublelogit.bends.guarded import Guarded, Guards
+from doublelogit.core.design import Terms
+from doublelogit.core.rows import Rows
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
 from doublelogit.estimators.validation import feature_index
-from doublelogit.fit import PUFit
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
-from doublelogit.methods.guarded import Guarded, Guards
-from doublelogit.rows import Rows
 
 WHICH = [StrOptions({"outcome", "propensity", "both"})]
 

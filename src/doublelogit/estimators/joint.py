@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from doublelogit.core.link import LINKS
+from doublelogit.core.rows import Rows, weighted_mean
 from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
 from doublelogit.estimators.validation import KNOWN, beliefs
-from doublelogit.fit import PUFit
-from doublelogit.link import LINKS
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, joint
-from doublelogit.rows import Rows, weighted_mean
 
 
 class JointClassifier(AbstractPUClassifier):

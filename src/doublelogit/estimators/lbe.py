@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
+from doublelogit.bends.lbe_network import lbe_network
 from doublelogit.estimators.base import COUNT, POSITIVE, AbstractPUClassifier
 from doublelogit.estimators.guarded import columns_of, dense_features
-from doublelogit.fit import PUFit
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, lbe
-from doublelogit.methods.lbe_network import lbe_network
 
 
 class LBEClassifier(AbstractPUClassifier):

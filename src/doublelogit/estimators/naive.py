@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.core.rows import Rows
 from doublelogit.estimators.base import AbstractPUClassifier
-from doublelogit.fit import PUFit
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, naive
-from doublelogit.rows import Rows
 
 
 class NaiveClassifier(AbstractPUClassifier):

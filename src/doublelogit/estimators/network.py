@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.bends.guarded import Guarded
+from doublelogit.bends.network import Inputs, Training, networked
 from doublelogit.estimators.base import COUNT, FEATURES, NON_NEGATIVE, POSITIVE
 from doublelogit.estimators.guarded import WHICH, GuardedClassifier, columns_of
 from doublelogit.methods import Problem
-from doublelogit.methods.guarded import Guarded
-from doublelogit.methods.network import Inputs, Training, networked
 
 
 class NetworkClassifier(GuardedClassifier):

@@ -7,12 +7,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.rows import Source
 from doublelogit.engines.dask import dask_source, is_dask, scan_source
 from doublelogit.engines.parquet import ParquetSource
 from doublelogit.engines.scan import ParquetScan
-from doublelogit.rows import Source
 from doublelogit.tables.encoding import TableEncoding
-from doublelogit.threads import with_paying_threads
 
 
 def is_distant(X: Any) -> bool:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from doublelogit._types import Floats
-from doublelogit.extras import needs
+from doublelogit.common.extras import needs
 from doublelogit.fitted import PosteriorMixture
 
 AT_RANDOM, BIASED, ANY_SHAPE, GREY = "#56B4E9", "#0072B2", "#CCCCCC", "#777777"
@@ -26,7 +26,7 @@ def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) ->
     each, below, whole = _densities(mixture, x), np.zeros_like(x), np.zeros_like(x)
     for name, color, part in _parts_of(mixture):
         whole = whole + each[:, part].sum(axis=1)
-        share = mixture.interval_weight[part].sum()
+        share = mixture.weight[part].sum()
         ax.fill_between(x, below, whole, color=color, lw=0, label=f"{name} ({share:.0%})")
         below = whole
     ax.axvline(mixture.mean_s, color=GREY, lw=1.0, ls="--", label="labelled share")
@@ -40,7 +40,7 @@ def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) ->
 
 def _parts_of(mixture: PosteriorMixture) -> list[tuple[str, str, NDArray[np.bool_]]]:
     """Name, color and components of each reading of the labels that has any."""
-    shaped = np.zeros(len(mixture.rho), bool) if mixture.kappa is None else mixture.kappa == 0
+    shaped = mixture.kappa == 0
     parts = [
         ("labels at random", AT_RANDOM, (mixture.rho == 0) & ~shaped),
         ("biased labels", BIASED, mixture.rho > 0),
@@ -54,4 +54,4 @@ def _densities(mixture: PosteriorMixture, x: Floats) -> Floats:
     side, width = mixture.outcome_model, x[1] - x[0]
     # a component narrower than the grid would fall between its points
     spread = np.maximum(side.share_sd, width)
-    return np.asarray(mixture.interval_weight * norm.pdf(x[:, None], side.share, spread))
+    return np.asarray(mixture.weight * norm.pdf(x[:, None], side.share, spread))

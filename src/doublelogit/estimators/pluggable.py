@@ -9,7 +9,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from doublelogit.design import Terms
+from doublelogit.core.design import Terms
+from doublelogit.core.rows import Rows
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.estimators.out_of_core import is_distant
@@ -17,7 +18,6 @@ from doublelogit.estimators.validation import with_unlabelled
 from doublelogit.fitted import LinearPair, PluggedPair, PluggedSide
 from doublelogit.methods import Problem
 from doublelogit.methods.classifiers import ClassifierModel
-from doublelogit.rows import Rows
 
 
 class PluggableModels(AbstractPUClassifier):

@@ -17,8 +17,8 @@ from doublelogit.estimators.out_of_core import (
 )
 from doublelogit.estimators.validation import listed, row_columns, with_unlabelled
 from doublelogit.findings import fit as findings
-from doublelogit.fit import Orientation
 from doublelogit.fitted import FittedModel
+from doublelogit.fitted.fit import Orientation
 from doublelogit.metrics import label_log_likelihood
 
 

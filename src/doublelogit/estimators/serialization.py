@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import sklearn
 
-from doublelogit import archive, fitted
+from doublelogit import fitted
+from doublelogit.common import archive
 from doublelogit.exceptions import ModelFileError
 from doublelogit.findings import Finding
-from doublelogit.fit import Orientation
+from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.plugged import NumericSide
 from doublelogit.registry import CLASSIFIERS
 from doublelogit.tables.columns import Category, Date, Ignored, Number
@@ -57,10 +58,6 @@ RECORDS = {
 }
 
 
-# What parameters meant before there was a choice, for files that do not know them.
-EARLIER = {"JointClassifier": {"scaled_penalty": False}}
-
-
 def state_of(model: Any) -> dict[str, Any]:
     """Class, parameters and fitted attributes of a classifier."""
     name = type(model).__name__
@@ -76,9 +73,11 @@ def state_of(model: Any) -> dict[str, Any]:
 def from_state(state: dict[str, Any]) -> Any:
     """The classifier of such a state."""
     if state["class"] not in CLASSIFIERS:
-        raise ModelFileError(f"there is no classifier {state['class']!r}. Upgrade doublelogit.")
-    params = {**EARLIER.get(state["class"], {}), **state["params"]}
-    model = _class_named(state["class"])(**params)
+        raise ModelFileError(
+            f"there is no classifier {state['class']!r}. Import doublelogit.studies if it is a "
+            "rival; otherwise upgrade doublelogit."
+        )
+    model = _class_named(state["class"])(**state["params"])
     model._validate_params()
     for name, value in state["fitted"].items():
         if not FITTED.fullmatch(name) or name in vars(type(model)):

@@ -9,8 +9,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from doublelogit._types import Floats
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
-from doublelogit.fit import PUFit
 from doublelogit.fitted import HalfwayLabel, LinearPair
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, tm, tm_simple
 
 

@@ -14,13 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from doublelogit._types import Floats, Ints, Matrix
-from doublelogit.design import predictor
+from doublelogit.core.design import predictor
+from doublelogit.core.link import Link, to_logit
+from doublelogit.core.rows import Extremes, Rows
 from doublelogit.engines.memory import known_class
 from doublelogit.exceptions import LabelOrderWarning
-from doublelogit.link import Link, to_logit
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at
-from doublelogit.rows import Extremes, Rows
 from doublelogit.tables.labels import evident_positive
 
 MOST_ROWS = 1e15  # beyond, a row more or less is lost to rounding

@@ -4,10 +4,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from doublelogit.common.extras import needs
 from doublelogit.export.columns import features
 from doublelogit.export.graph import Graph
 from doublelogit.export.models import answers
-from doublelogit.extras import needs
 from doublelogit.table_classifier import TableClassifier
 
 __all__ = ["to_onnx"]

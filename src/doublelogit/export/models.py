@@ -169,6 +169,4 @@ def _predictors(side: PosteriorSide, X: Value) -> Value:
 
 def _together(side: PosteriorSide, logits: Value, weight: Floats) -> Value:
     """The probability that all components together mean."""
-    if side.level is None:
-        return (sigmoid(logits) @ weight).node("Min", 1.0)
     return sigmoid(logits @ weight + side.level)

@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from doublelogit.common.thresholds import CALIBRATION_GAP, SAME_ANSWER, SCAR_LEVEL, WIDE_INTERVAL
+from doublelogit.common.wording import Interval, counted, interval, p_value, p_values, percent
 from doublelogit.findings import ATTENTION, FINE, NOTE, PROBLEM, Finding
-from doublelogit.thresholds import CALIBRATION_GAP, SAME_ANSWER, SCAR_LEVEL, WIDE_INTERVAL
-from doublelogit.wording import Interval, counted, interval, p_value, p_values, percent
 
 
 def two_answers(main: Interval, swapped: Interval, labelled: float) -> Finding:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from doublelogit.common.thresholds import AGREEMENT_LEVEL
+from doublelogit.common.wording import Interval, between, counted, p_value, percent
 from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
-from doublelogit.thresholds import AGREEMENT_LEVEL
-from doublelogit.wording import Interval, between, counted, p_value, percent
 
 MOST_GROUPS = 8  # in a sentence
 

@@ -1,8 +1,8 @@
 """Findings about how far an answer hangs on its method and its model."""
 
+from doublelogit.common.wording import listed, p_value, percent
 from doublelogit.findings import ATTENTION, FINE, NOTE, Finding
 from doublelogit.findings.fit import AGAINST
-from doublelogit.wording import listed, p_value, percent
 
 MOST_DRIVERS = 3  # that a sentence names
 

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
-from doublelogit.fit import Orientation
-from doublelogit.thresholds import (
+from doublelogit.common.thresholds import (
     AT_BOUND,
     DISAGREEMENT,
     FITS_OPTIMUM,
@@ -19,7 +17,9 @@ from doublelogit.thresholds import (
     SAME_OPTIMUM,
     WIDE_INTERVAL,
 )
-from doublelogit.wording import Regions, counted, p_value, percent, ranges
+from doublelogit.common.wording import Regions, counted, p_value, percent, ranges
+from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
+from doublelogit.fitted.fit import Orientation
 
 RULES = {
     "features": "the columns named for the outcome or the labelling",

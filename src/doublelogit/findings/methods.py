@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from doublelogit.common.thresholds import DISAGREEMENT, FEWEST_LABELS_TO_CHOOSE
 from doublelogit.findings import ATTENTION, FINE, NOTE, PROBLEM, Finding
-from doublelogit.thresholds import DISAGREEMENT, FEWEST_LABELS_TO_CHOOSE
 
 
 def tested(sentence: str, p: float) -> Finding:

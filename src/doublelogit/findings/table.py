@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from doublelogit.common.thresholds import CORRUPT, FEW_LABELS
+from doublelogit.common.wording import counted, listed, percent
 from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
 from doublelogit.tables.words import short
-from doublelogit.thresholds import CORRUPT, FEW_LABELS
-from doublelogit.wording import counted, listed, percent
 
 
 def size(rows: int, features: int, encoded: int) -> Finding:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.design import predictor
+from doublelogit.core.design import predictor
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.fitted.mixture import PosteriorSide
 

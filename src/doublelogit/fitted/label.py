@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import log_expit
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import predictor
+from doublelogit.core.design import predictor
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.fitted.protocol import Side
 

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import predictor
+from doublelogit.core.design import predictor
+from doublelogit.core.likelihood import positive_given_unlabelled
+from doublelogit.core.link import LINKS, to_logit
 from doublelogit.fitted.protocol import Coefficients, Side
-from doublelogit.likelihood import positive_given_unlabelled
-from doublelogit.link import LINKS, to_logit
 
 
 def uncentred_coef(coef: Floats, shift: Floats) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import predictor, quadratic
+from doublelogit.core.design import predictor, quadratic
 from doublelogit.fitted.protocol import Coefficients
 
 BISECTIONS = 50  # leave 1e-14 of the range
@@ -35,15 +35,14 @@ class PosteriorSide:
 
     ``share`` is the mean of its expected probability over the rows of the sample (for the outcome:
     the prevalence), ``share_sd`` its standard deviation, including that of drawing the rows.
-    ``level`` is added to the mean logit, so that probabilities average to the mean share; where it
-    is None, as in models of earlier versions, probabilities are means over the components.
+    ``level`` is added to the mean logit, so that probabilities average to the mean share.
     """
 
     coef: Floats  # (components, terms)
     covariance: Floats  # (components, terms, terms)
     share: Floats
     share_sd: Floats
-    level: float | None = None
+    level: float = 0.0
 
     @property
     def errors(self) -> Floats:
@@ -60,13 +59,11 @@ class PosteriorSide:
         A mean of probabilities would draw each of them towards one half, as no fit that knows the
         classes does.
         """
-        if self.level is None:
-            return _mean(expit(self.predictor(X)), weight)
         return np.asarray(expit(self.mean_logit(X, weight) + self.level))
 
     def proba_at(self, a: Floats, weight: Floats) -> Floats:
         """The same, given the predictors of the components."""
-        return _mean(expit(a), weight) if self.level is None else expit(a @ weight + self.level)
+        return np.asarray(expit(a @ weight + self.level))
 
     def mean_logit(self, X: Matrix, weight: Floats) -> Floats:
         """Mean of the predictor over the components."""
@@ -104,27 +101,20 @@ class PosteriorMixture:
     ``mean_s`` is the labelled share, which ties label frequencies to prevalences; ``rho`` and
     ``kappa`` are prior scales of labelling (0: at random) and class; ``symmetric`` says that
     nothing but an assumption tells class and labelling apart, so that the swapped mixture is as
-    possible. ``even`` are the weights but in models of version 0.1, whose weights lean towards
-    labels at random: there it has those without the lean.
+    possible.
     """
 
     mean_s: float
     weight: Floats
-    even: Floats
     rho: Floats
+    kappa: Floats
     log_evidence: Floats
     outcome_model: PosteriorSide
     propensity_model: PosteriorSide
     symmetric: bool = False
     false_label_rate: float = 0.0
-    kappa: Floats | None = None
 
     of_unlabelled: ClassVar[bool] = False
-
-    @property
-    def interval_weight(self) -> Floats:
-        """Weights of intervals: in models of version 0.1, half with their lean, half without."""
-        return (self.weight + self.even) / 2
 
     def coefficients(self) -> Coefficients:
         sides = (self.outcome_model, self.propensity_model)
@@ -192,7 +182,7 @@ class PosteriorMixture:
             raise ValueError(f"level must be between 0 and 1, for example 0.9; got {level}.")
         tail = (1 - level) / 2
         ends = (below * tail, 1 - tail)
-        return np.column_stack([quantile(self.interval_weight, mean, sd, q) for q in ends])
+        return np.column_stack([quantile(self.weight, mean, sd, q) for q in ends])
 
     @property
     def prevalence(self) -> float:
@@ -210,11 +200,6 @@ class PosteriorMixture:
         ends = self.credible_share(side.share[None], side.share_sd[None], level)[0]
         low, high = np.clip(ends, self.mean_s, 1.0)
         return float(low), float(high)
-
-
-def _mean(p: Floats, weight: Floats) -> Floats:
-    """Mean over the components; their weights sum to one but for rounding."""
-    return np.asarray(np.minimum(p @ weight, 1.0))
 
 
 def quantile(weight: Floats, mean: Floats, sd: Floats, q: float) -> Floats:

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import expit
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import predictor
+from doublelogit.core.design import predictor
+from doublelogit.core.likelihood import softmax_logit
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.fitted.protocol import Coefficients
-from doublelogit.likelihood import softmax_logit
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from doublelogit._types import Floats
-from doublelogit.design import Terms
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
 from doublelogit.methods.maximum import maximum
 from doublelogit.methods.start import naive_start
 from doublelogit.tables.curves import Curves
-from doublelogit.threads import with_paying_threads
 
 TOL = 1e-6
 PAIRED = 10  # columns whose products are tried: the strongest of the straight class

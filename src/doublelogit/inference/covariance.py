@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.objective import Pair, four_blocks
+from doublelogit.core.rows import Rows
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.groups import Groups, gathered_terms
-from doublelogit.objective import Pair, four_blocks
-from doublelogit.rows import Rows
-from doublelogit.threads import with_paying_threads
 
 COV_TYPES = ("observed", "robust", "cluster")
 

@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.common.thresholds import FITS_UNITS, RARE_PROPENSITY
+from doublelogit.core.rows import Rows
+from doublelogit.core.solvers.solution import unit_scale
 from doublelogit.findings import Finding
 from doublelogit.findings import fit as findings
-from doublelogit.fit import Orientation
 from doublelogit.fitted import FittedModel, PosteriorMixture
+from doublelogit.fitted.fit import Orientation
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.misfit import Misfit, misfits, worst_misfit
 from doublelogit.inference.profile import Profile
@@ -19,10 +23,6 @@ from doublelogit.methods.joint import starts
 from doublelogit.methods.maximum import maximum
 from doublelogit.methods.prevalence import prevalence_value_grad
 from doublelogit.methods.problem import Problem
-from doublelogit.rows import Rows
-from doublelogit.solvers.solution import unit_scale
-from doublelogit.threads import with_paying_threads
-from doublelogit.thresholds import FITS_UNITS, RARE_PROPENSITY
 
 CREDIBLE = 0.95  # level of the range of prevalences that a posterior is judged by
 
@@ -187,7 +187,7 @@ class PosteriorDiagnosis(Diagnosis):
     @property
     def findings(self) -> list[Finding]:
         mixture = self.mixture
-        at_random = float(mixture.interval_weight[mixture.rho == 0].sum())
+        at_random = float(mixture.weight[mixture.rho == 0].sum())
         low, high = mixture.prevalence_interval(CREDIBLE)
         others = [found for found in self.fit_findings if found.topic != "orientation"]
         return [

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
+from doublelogit.core.objective import Pair
+from doublelogit.core.solvers import largest
 from doublelogit.methods.information import inverted
 from doublelogit.methods.problem import Problem, full, nearer_zero
-from doublelogit.objective import Pair
-from doublelogit.solvers import largest
 
 # Below this gradient a fit has converged; beyond it theta may be no maximum of this likelihood, and
 # its curvature says nothing.

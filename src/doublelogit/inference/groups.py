@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.rows import Rows, row_count
+from doublelogit.core.rows import Rows, row_count
 
 
 @dataclass(frozen=True)

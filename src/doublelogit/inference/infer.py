@@ -4,11 +4,11 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from doublelogit.common.threads import with_paying_threads
 from doublelogit.inference.base import Inference
 from doublelogit.inference.likelihood import likelihood_inference
 from doublelogit.inference.posterior import posterior_inference
 from doublelogit.registry import METHODS, method_of
-from doublelogit.threads import with_paying_threads
 
 INFERENCES = {"likelihood": likelihood_inference, "posterior": posterior_inference}
 

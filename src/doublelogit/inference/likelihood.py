@@ -10,6 +10,15 @@ import numpy as np
 from sklearn.base import clone
 
 from doublelogit._types import Floats
+from doublelogit.common.thresholds import (
+    AT_BOUND,
+    BENT_RIDGE,
+    LARGE_SAMPLE,
+    SHARP_LOGIT_ERROR,
+    VERY_WIDE,
+)
+from doublelogit.common.wording import as_parameters
+from doublelogit.core.rows import row_count
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.exceptions import MisfitWarning, OrientationWarning, WeakIdentificationWarning
 from doublelogit.findings import fit as findings
@@ -26,15 +35,6 @@ from doublelogit.inference.profiled import ProfiledShares
 from doublelogit.inference.shares import SHARES, GroupShares
 from doublelogit.inference.summary import Summary
 from doublelogit.methods.prevalence import prevalence_at
-from doublelogit.rows import row_count
-from doublelogit.thresholds import (
-    AT_BOUND,
-    BENT_RIDGE,
-    LARGE_SAMPLE,
-    SHARP_LOGIT_ERROR,
-    VERY_WIDE,
-)
-from doublelogit.wording import as_parameters
 
 RATES = (0.0, 0.001, 0.005, 0.01, 0.02)  # of false labels
 WALKED = 0.99  # level to which the profile is walked and kept

@@ -24,12 +24,12 @@ from scipy import sparse
 from scipy.stats import chi2
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.common.thresholds import MISFIT_LEVELS
+from doublelogit.core.objective import Pair
+from doublelogit.core.solvers import Factor
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.problem import Problem
-from doublelogit.objective import Pair
-from doublelogit.solvers import Factor
-from doublelogit.threads import with_paying_threads
-from doublelogit.thresholds import MISFIT_LEVELS
 
 MOST_COLUMNS = 150  # features beyond which so many questions have no power, and cost too much
 TINY = 1e-12  # variance of a label below which a row tells nothing

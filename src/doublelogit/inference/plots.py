@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.common.extras import needs
+from doublelogit.common.thresholds import FITS_UNITS, FLAT, RARE_PROPENSITY
 from doublelogit.estimators.plots import posterior_of_prevalence
-from doublelogit.extras import needs
-from doublelogit.thresholds import FITS_UNITS, FLAT, RARE_PROPENSITY
 
 STYLE: dict[Any, Any] = {
     "font.size": 8,

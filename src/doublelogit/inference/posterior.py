@@ -13,7 +13,10 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import Terms
+from doublelogit.common.thresholds import UNDETERMINED
+from doublelogit.core.design import Terms
+from doublelogit.core.likelihood import positive_given_label
+from doublelogit.core.rows import row_count
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.inference.base import Inference
 from doublelogit.inference.diagnosis import PosteriorDiagnosis, diagnose_posterior
@@ -21,10 +24,7 @@ from doublelogit.inference.estimate import Estimate, check_level
 from doublelogit.inference.fitted_problem import bound_problem
 from doublelogit.inference.groups import Groups, gathered, gathered_terms
 from doublelogit.inference.summary import Summary
-from doublelogit.likelihood import positive_given_label
 from doublelogit.methods.problem import Problem
-from doublelogit.rows import row_count
-from doublelogit.thresholds import UNDETERMINED
 
 METHOD = "posterior"
 LEAST = 1e-12  # shares of 0 and 1 have no logit

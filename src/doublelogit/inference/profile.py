@@ -19,6 +19,8 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from doublelogit._types import Floats
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.rows import weighted_mean
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.maximum import maximum, worth_hessians
@@ -29,8 +31,6 @@ from doublelogit.methods.prevalence import (
 )
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import balanced_start, naive_start
-from doublelogit.rows import weighted_mean
-from doublelogit.threads import with_paying_threads
 
 STEP = 0.5  # of the logit of the hidden share, at most
 ERRORS = 0.7  # standard errors of it, at most

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
+from doublelogit.core.rows import weighted_mean
 from doublelogit.inference.covariance import Sampling, covariance
 from doublelogit.inference.estimate import Estimate
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.profile import Profile, Region
 from doublelogit.inference.shares import GroupShares, Share
 from doublelogit.methods.prevalence import label_frequency_at, prevalence_value_grad
-from doublelogit.rows import weighted_mean
 
 METHOD = "profile likelihood"
 

@@ -1,31 +1,28 @@
 """Tests of SCAR: are positives labelled at random, or does labelling depend on the features.
 
-    lr, wald           a constant propensity against a free gamma, in the double logistic model
-    ks, kl, klcov, nb  do labelled rows look like a random part of the likely positives?
+    lr, wald    a constant propensity against a free gamma, in the double logistic model
 
-Near flat directions the first two do not follow their chi-square law, so their p-values come from
-samples drawn under the null fit (a parametric bootstrap); ``asymptotic=True`` takes the law anyway,
-for samples too large to draw again. The others are those of Teisseyre et al.
-(2024): the positives are taken to be the labelled rows and the unlabelled ones that NAIVE ranks
-first, as many as the label frequency c asks for; labels are then drawn among them at random, again
-and again, and the statistic of the real labels is compared with those. Where the classes overlap
-the rows ranked first are no random part of the positives, and these tests reject too often.
+Near flat directions the two do not follow their chi-square law, so their p-values come from samples
+drawn under the null fit (a parametric bootstrap); ``asymptotic=True`` takes the law anyway, for
+samples too large to draw again. The tests that resample labels among likely positives, which reject
+too often where classes overlap, are in ``doublelogit.studies.scar``.
 
-All take the class to be logistic in the columns. Where lr or wald reject, the test is repeated with
-a class that bends (bending.py), and the verdict is one of both.
+Both take the class to be logistic in the columns. Where they reject, the test is repeated with a
+class that bends (bending.py), and the verdict is one of both.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import betaincinv, chdtrc
+from scipy.special import chdtrc
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_X_y
 
 from doublelogit._types import Floats
-from doublelogit.engines.memory import memory_rows
+from doublelogit.common.thresholds import BENT_LEVEL, SCAR_LEVEL
+from doublelogit.common.wording import p_values
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.estimators.validation import encode_labels
 from doublelogit.inference.bending import BentTest, bent_test
@@ -35,17 +32,10 @@ from doublelogit.inference.scar_likelihood import (
     by_law,
     counted_range,
     null_draws,
-    null_fit,
 )
-from doublelogit.inference.scar_statistics import STATISTICS
-from doublelogit.methods import Problem, naive
-from doublelogit.thresholds import BENT_LEVEL, SCAR_LEVEL
-from doublelogit.wording import p_values
 
-LIKELIHOOD = ("lr", "wald")
 BIAS, UNDECIDED, NO_EVIDENCE = "bias", "undecided", "no evidence"
 WEAK = 100.0  # C of the class
-FEWEST = 10  # unlabelled rows of the stratum, as in the paper
 
 
 @dataclass(frozen=True)
@@ -55,24 +45,25 @@ class ScarTest:
     Parameters
     ----------
     method : str
-        Which statistic.
+        Name of the statistic.
     statistic, p_value : float
         Large statistics and small p-values speak against SCAR.
     null : ndarray
         Statistics of samples whose labels were drawn at random.
     label_frequency : float
-        c under SCAR, given or estimated.
+        c under SCAR.
     freedom : int
         Degrees of freedom of the chi-square law that gave the p-value; 0 if samples were counted.
         With samples the law is stretched to their mean.
     most : int
-        Samples that would have been drawn if fewer had not settled the verdict, for lr and wald.
+        Samples that would have been drawn if fewer had not settled the verdict.
     merit : float
-        Gain in twice the log-likelihood by biased labelling, less twice the number of its slopes;
-        for lr and wald.
+        Gain in twice the log-likelihood by biased labelling, less twice the number of its slopes.
     bent : BentTest or None
-        The test with a class that bends, where lr or wald reject.
+        The test with a class that bends, where the test rejects.
     """
+
+    ASSUMED: ClassVar[str] = ", given that the class is logistic in these columns"
 
     method: str
     statistic: float
@@ -107,11 +98,7 @@ class ScarTest:
             return self.p_value, self.p_value
         if self.freedom:
             return by_law(self.freedom, self.statistic, self.null)[1:]
-        if self.method in LIKELIHOOD:
-            return counted_range(round(self.p_value * (n + 1)) - 1, n)
-        k = self.p_value * n
-        low, high = betaincinv(k + 0.5, n - k + 0.5, [0.05, 0.95])
-        return float(min(low, self.p_value)), float(max(high, self.p_value))
+        return counted_range(round(self.p_value * (n + 1)) - 1, n)
 
     @property
     def verdict(self) -> str:
@@ -140,10 +127,9 @@ class ScarTest:
             how = f"{self.draws}{enough} samples drawn under the hypothesis"
             if self.freedom:
                 how += ", far beyond which it lies, and a chi-square law of their mean"
-        assumed = ", given that the class is logistic in these columns"
         text = (
             f"The {self.method} test {against} labelling at random"
-            f"{assumed if self.method in LIKELIHOOD else ''} (statistic {self.statistic:.3g}, "
+            f"{self.ASSUMED} (statistic {self.statistic:.3g}, "
             f"{p_values(self.p_interval)}, {how}; the label frequency would be "
             f"{self.label_frequency:.2f})."
         )
@@ -169,7 +155,6 @@ def scar_test(
     s: Any,
     *,
     method: str = "lr",
-    label_frequency: float | None = None,
     n_resamples: int | None = None,
     C: float = WEAK,
     pos_label: Any = None,
@@ -187,16 +172,10 @@ def scar_test(
         Features; they are standardised.
     s : array-like of shape (n_samples,)
         Observed labels.
-    method : {"lr", "wald", "ks", "kl", "klcov", "nb"}, default="lr"
-        lr, wald: likelihood ratio and Wald test of a constant propensity. ks: sum over the
-        features of Kolmogorov-Smirnov distances. kl, klcov: Kullback-Leibler divergence of
-        Gaussians with independent features, or with covariances. nb: how well a naive Bayes
-        classifier separates, AUC - 1/2. The last four suit classes that hardly overlap.
-    label_frequency : float, default=None
-        P(S=1 | Y=1) for the last four, if known; estimated under SCAR otherwise.
+    method : {"lr", "wald"}, default="lr"
+        Likelihood ratio or Wald test of a constant propensity.
     n_resamples : int, default=None
-        Samples under the hypothesis: 199 for lr and wald, 500 for the others if not given. Of lr
-        and wald the most: see ``stop_early``.
+        Most samples under the hypothesis, 199 if not given: see ``stop_early``.
     C : float, default=100.0
         Penalty of the class, as everywhere, but weak: a stronger one bends the fit under SCAR away
         from steep classes, and what it misses would be taken for bias.
@@ -205,16 +184,16 @@ def scar_test(
     random_state : int, default=0
         The same seed gives the same p-value whatever n_jobs is.
     n_jobs : int, default=None
-        Threads for lr and wald; None: one, or for tables above 50,000 cells one per core.
+        Threads; None: one, or for tables above 50,000 cells one per core.
     asymptotic : bool, default=False
-        For lr and wald in large samples: the p-value from the chi-square law instead of samples.
+        For large samples: the p-value from the chi-square law instead of samples.
         The penalty makes it a little too large.
     stop_early : bool, default=True
-        Whether lr and wald stop drawing once it is settled on which side of 5% p lies, but for one
+        Whether to stop drawing once it is settled on which side of 5% p lies, but for one
         chance in a hundred, or once the samples to come could not make them reject beyond error.
         ``p_interval`` of the result tells how well p is known.
     progress : callable, default=None
-        Called with the share that is done, for lr and wald.
+        Called with the share that is done.
 
     Returns
     -------
@@ -231,11 +210,8 @@ def scar_test(
     >>> scar_test(X, s, n_resamples=39).p_value
     0.025
     """
-    if method not in (*LIKELIHOOD, *STATISTICS):
-        known = ", ".join((*LIKELIHOOD, *STATISTICS))
-        raise ValueError(f"method must be one of {known}; got {method!r}.")
-    if label_frequency is not None and not 0 < label_frequency <= 1:
-        raise ValueError(f"label_frequency must be in (0, 1]; got {label_frequency}.")
+    if method not in STATISTIC:
+        raise ValueError(f"method must be one of {', '.join(STATISTIC)}; got {method!r}.")
     if is_distant(X):
         raise ValueError(
             f"tests of SCAR redraw labels of rows that are in memory; got {type(X).__name__}."
@@ -243,24 +219,19 @@ def scar_test(
     X, s = check_X_y(X, s, dtype=np.float64)
     labels, _ = encode_labels(s, pos_label)
     Z = StandardScaler().fit_transform(X)
-    if asymptotic and method not in LIKELIHOOD:
-        raise ValueError(f"asymptotic is for {' and '.join(LIKELIHOOD)}; got method={method!r}.")
     if asymptotic:
         return _by_chi_square(Z, labels, method, C)
-    if method in LIKELIHOOD:
-        return _by_likelihood(
-            Z,
-            labels,
-            method,
-            C,
-            most=n_resamples or 199,
-            stop_early=stop_early,
-            seed=random_state,
-            n_jobs=n_jobs,
-            report=progress or (lambda _: None),
-        )
-    c = label_frequency or null_fit(Z, labels, C).c
-    return _by_resampling(Z, labels, method, c, n_resamples or 500, C, random_state)
+    return _by_likelihood(
+        Z,
+        labels,
+        method,
+        C,
+        most=n_resamples or 199,
+        stop_early=stop_early,
+        seed=random_state,
+        n_jobs=n_jobs,
+        report=progress or (lambda _: None),
+    )
 
 
 def _by_chi_square(X: Floats, s: Floats, method: str, C: float) -> ScarTest:
@@ -291,23 +262,3 @@ def _with_bends(found: ScarTest, X: Floats, s: Floats, C: float, merit: float) -
     if found.p_interval[0] > SCAR_LEVEL:
         return found
     return replace(found, bent=bent_test(X, s, C))
-
-
-def _by_resampling(
-    X: Floats, s: Floats, method: str, c: float, n: int, C: float, seed: int
-) -> ScarTest:
-    alpha = naive(Problem(memory_rows(X, s), 1 / C, 1 / C)).beta
-    assert alpha is not None
-    ranked = np.flatnonzero(s == 0)[np.argsort(-(X[s == 0] @ alpha[:-1]), kind="stable")]
-    unlabelled = max(FEWEST, round(len(s) * (s.mean() / c - s.mean())))
-    stratum = np.concatenate([np.flatnonzero(s == 1), ranked[:unlabelled]])
-    inside, rng = X[stratum], np.random.default_rng(seed)
-    statistic = STATISTICS[method](inside)
-    observed = statistic(s[stratum] == 1)
-    draws = np.empty(n)
-    for i in range(n):
-        drawn = rng.random(len(stratum)) < c
-        while drawn.sum() < 2:
-            drawn = rng.random(len(stratum)) < c
-        draws[i] = statistic(drawn)
-    return ScarTest(method, observed, float((draws > observed).mean()), draws, c)

@@ -17,15 +17,15 @@ from joblib import Parallel, delayed
 from scipy.special import bdtr, bdtrc, betaincinv, chdtrc, expit, logit
 
 from doublelogit._types import Floats
-from doublelogit.design import Terms
+from doublelogit.common.threads import thread_limit
+from doublelogit.common.thresholds import SCAR_LEVEL
+from doublelogit.core.design import Terms
+from doublelogit.core.solvers import Solution
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
 from doublelogit.methods.information import inverse_information
 from doublelogit.methods.maximum import maximum, worth_hessians
 from doublelogit.methods.start import start
-from doublelogit.solvers import Solution
-from doublelogit.threads import thread_limit
-from doublelogit.thresholds import SCAR_LEVEL
 
 # Penalty of the labelling's slopes, which keeps them on the flat ridge; being stronger than that of
 # the class it also settles which of the two models is which.

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.core.objective import Pair, four_blocks
 from doublelogit.inference.covariance import (
     Sampling,
     belief_scores,
@@ -29,7 +30,6 @@ from doublelogit.inference.covariance import (
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.inference.groups import Groups, gathered, gathered_terms
 from doublelogit.methods.prevalence import label_frequency_at
-from doublelogit.objective import Pair, four_blocks
 
 
 class Share(NamedTuple):

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.core.objective import DoubleLogisticObjective
+from doublelogit.core.rows import Rows
+from doublelogit.core.solvers import ValueGrad, ValueGradHess
 from doublelogit.methods.prevalence import (
     label_frequency_value_grad,
     label_frequency_value_grad_hess,
     prevalence_value_grad,
     prevalence_value_grad_hess,
 )
-from doublelogit.objective import DoubleLogisticObjective
-from doublelogit.rows import Rows
-from doublelogit.solvers import ValueGrad, ValueGradHess
 
 VALUE_GRAD: dict[str, Callable[[DoubleLogisticObjective, Floats], ValueGrad]] = {
     "prevalence": prevalence_value_grad,

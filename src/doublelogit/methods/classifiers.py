@@ -14,9 +14,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from doublelogit._types import Column, Floats
+from doublelogit.core.likelihood import logistic
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.fitted.plugged import PluggedSide, positive_logit
-from doublelogit.likelihood import logistic
 
 
 @dataclass

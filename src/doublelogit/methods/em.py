@@ -20,13 +20,13 @@ import numpy as np
 from scipy.special import log_expit
 
 from doublelogit._types import Column, Floats
-from doublelogit.fit import PUFit
-from doublelogit.likelihood import positive_given_label
+from doublelogit.core.likelihood import positive_given_label
+from doublelogit.core.rows import Rows
+from doublelogit.core.solvers import Anderson, largest, settled, stationary
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.models import INNER_TOL, Model, accurate, fitted_pair
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import fit_balanced, start
-from doublelogit.rows import Rows
-from doublelogit.solvers import Anderson, largest, settled, stationary
 
 INEXACT = 0.001  # share of the gradient that an M-step may leave
 

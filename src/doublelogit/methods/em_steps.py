@@ -15,10 +15,10 @@ belief about the prevalence they do, and the guard holds them.
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.likelihood import positive_given_label
+from doublelogit.core.likelihood import positive_given_label
+from doublelogit.core.solvers import Factor
+from doublelogit.core.solvers.trust_region import Abandon
 from doublelogit.methods.problem import Problem
-from doublelogit.solvers import Factor
-from doublelogit.solvers.trust_region import Abandon
 
 SHORTEST = 1 / 64  # of a step: what is worse even there is no way down
 LONGEST = 2.0  # of a step, on the scale of predictors

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from doublelogit._types import Floats
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.solvers.solution import unit_scale
 from doublelogit.methods.problem import Problem
-from doublelogit.solvers.solution import unit_scale
-from doublelogit.threads import with_paying_threads
 
 SMALLEST = 1e-10  # eigenvalue of the scaled information below which a direction is all noise
 

@@ -19,15 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.fit import PUFit
-from doublelogit.methods.em import em
-from doublelogit.methods.em_steps import em_steps
-from doublelogit.methods.maximum import maximum, worth_hessians
-from doublelogit.methods.models import DENSE_LIMIT
-from doublelogit.methods.orientation import orient
-from doublelogit.methods.problem import Problem
-from doublelogit.methods.start import start
-from doublelogit.solvers import (
+from doublelogit.core.solvers import (
     Factor,
     FirstOrder,
     Solution,
@@ -36,6 +28,14 @@ from doublelogit.solvers import (
     settled,
     stationary,
 )
+from doublelogit.fitted.fit import PUFit
+from doublelogit.methods.em import em
+from doublelogit.methods.em_steps import em_steps
+from doublelogit.methods.maximum import maximum, worth_hessians
+from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.methods.orientation import orient
+from doublelogit.methods.problem import Problem
+from doublelogit.methods.start import start
 
 EM_ROUNDS = 50  # after these, JOINT was never worse than EM run to its end (make optima)
 FEWER_ROUNDS = 10  # of fits without a Hessian, each of which makes hundreds of passes

@@ -17,13 +17,13 @@ from functools import partial
 import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.design import predictor
-from doublelogit.fit import PUFit
-from doublelogit.likelihood import expected_complete, positive_given_label
+from doublelogit.core.design import predictor
+from doublelogit.core.likelihood import expected_complete, positive_given_label
+from doublelogit.core.objective import PairGradient, penalised, pulled_back
+from doublelogit.core.solvers import Adam, ValueGrad, settled, stationary
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import start
-from doublelogit.objective import PairGradient, penalised, pulled_back
-from doublelogit.solvers import Adam, ValueGrad, settled, stationary
 
 
 def lbe(

@@ -8,10 +8,10 @@ being flat: then L-BFGS takes a hundred passes and no Hessian.
 from typing import Any
 
 from doublelogit._types import Floats
+from doublelogit.core.rows import row_count
+from doublelogit.core.solvers import Solution, lbfgs, trust_region
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.problem import Problem
-from doublelogit.rows import row_count
-from doublelogit.solvers import Solution, lbfgs, trust_region
 
 FEW = 100  # coefficients of which a Hessian costs nothing, however few the rows
 

@@ -8,14 +8,14 @@ from typing import Protocol
 import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
-from doublelogit.design import Terms, predictor
+from doublelogit.core.design import Terms, predictor
+from doublelogit.core.link import Link, link_name, to_logit
+from doublelogit.core.objective import LogisticObjective, Predicted
+from doublelogit.core.rows import Rows
+from doublelogit.core.solvers import Factor, Solution, lbfgs, newton
+from doublelogit.core.solvers.newton import LONGEST, Reach
 from doublelogit.fitted import LinearPair, LinearSide, PluggedPair, Side
 from doublelogit.fitted.plugged import NumericSide
-from doublelogit.link import Link, link_name, to_logit
-from doublelogit.objective import LogisticObjective, Predicted
-from doublelogit.rows import Rows
-from doublelogit.solvers import Factor, Solution, lbfgs, newton
-from doublelogit.solvers.newton import LONGEST, Reach
 
 # Rounds of TM and EM build on each other, and a row of TM may cross its threshold for a
 # difference in the last digits: fits inside a method are converged far below any tolerance.

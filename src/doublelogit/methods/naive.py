@@ -6,8 +6,8 @@ Algorithm::
     s_naive <- sigma(x'alpha);  e_naive <- (s_naive + 1) / 2, the middle of [s(x), 1]
 """
 
-from doublelogit.fit import PUFit
 from doublelogit.fitted import CertainLabel, LinearPair
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.problem import Problem
 
 

@@ -6,8 +6,8 @@ Algorithm::
 """
 
 from doublelogit._types import Column
-from doublelogit.fit import PUFit
 from doublelogit.fitted import CertainLabel, LinearPair
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.problem import Problem
 
 

@@ -26,15 +26,15 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.design import predictor
-from doublelogit.fit import Orientation
+from doublelogit.common.thresholds import CLEAR_LOG_LIKELIHOOD, CLEAR_STANDARD_ERRORS
+from doublelogit.core.design import predictor
+from doublelogit.core.rows import weighted_mean
+from doublelogit.core.solvers import Solution, ValueGradHess
+from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.methods.information import inverse_information
 from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.problem import Combinations, Problem, full
-from doublelogit.rows import weighted_mean
-from doublelogit.solvers import Solution, ValueGradHess
-from doublelogit.thresholds import CLEAR_LOG_LIKELIHOOD, CLEAR_STANDARD_ERRORS
 
 SAME = 1e-3  # difference of predictors below which two solutions are one optimum
 ONLY_ONE = Orientation("penalty", np.inf, "log-likelihood", True)

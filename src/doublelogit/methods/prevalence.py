@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.design import pull_back
-from doublelogit.likelihood import PairLoss
-from doublelogit.link import Response
-from doublelogit.objective import DoubleLogisticObjective, Pair, four_blocks
-from doublelogit.solvers import ValueGrad, ValueGradHess
+from doublelogit.core.design import pull_back
+from doublelogit.core.likelihood import PairLoss
+from doublelogit.core.link import Response
+from doublelogit.core.objective import DoubleLogisticObjective, Pair, four_blocks
+from doublelogit.core.solvers import ValueGrad, ValueGradHess
 
 # A probability of a row, from its response and its two predictors.
 Probability = Callable[[Response, Floats, Floats], PairLoss]

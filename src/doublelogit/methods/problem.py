@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from doublelogit._types import Floats, Ints, Matrix
-from doublelogit.design import Terms, column_extremes, pull_back, sandwich, squares_about
+from doublelogit.core.design import Terms, column_extremes, pull_back, sandwich, squares_about
+from doublelogit.core.link import DoubleResponse, Link, Response, link_name
+from doublelogit.core.objective import DoubleLogisticObjective, column_units
+from doublelogit.core.rows import Extremes, Rows
 from doublelogit.fitted import FittedModel, LinearPair
-from doublelogit.link import DoubleResponse, Link, Response, link_name
 from doublelogit.methods.belief import Belief, InformedObjective
 from doublelogit.methods.models import LogisticModel
-from doublelogit.objective import DoubleLogisticObjective, column_units
-from doublelogit.rows import Extremes, Rows
 
 Combinations = tuple[tuple[int, int], tuple[int, int]]
 

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.special import expit
 
 from doublelogit._types import Floats
+from doublelogit.core.rows import weighted_mean
 from doublelogit.methods.models import LogisticModel, Model
 from doublelogit.methods.problem import Problem
-from doublelogit.rows import weighted_mean
 
 
 def start(problem: Problem, init: str | Floats) -> Floats:

@@ -26,14 +26,14 @@ import numpy as np
 from scipy.special import expit, logit
 
 from doublelogit._types import Column, Floats
-from doublelogit.fit import PUFit
-from doublelogit.likelihood import log_not, log_not_label
+from doublelogit.core.likelihood import log_not, log_not_label
+from doublelogit.core.rows import Rows, weighted_mean
+from doublelogit.core.selection import quantile_over
+from doublelogit.core.solvers import Anderson, settled
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.models import LogisticModel, Model, accurate, fitted_pair
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.tm_simple import naive_state, soft_target
-from doublelogit.rows import Rows, weighted_mean
-from doublelogit.selection import quantile_over
-from doublelogit.solvers import Anderson, settled
 
 # Rows with equal features must fall on one side of t whatever the last digits of y(x) are.
 TIE = 1e-9

@@ -10,11 +10,11 @@ Algorithm::
 import numpy as np
 
 from doublelogit._types import Column, Floats
-from doublelogit.fit import PUFit
+from doublelogit.core.likelihood import log_not, positive_given_unlabelled
+from doublelogit.core.rows import Rows
 from doublelogit.fitted import HalfwayLabel, LinearPair
-from doublelogit.likelihood import log_not, positive_given_unlabelled
+from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.problem import Problem
-from doublelogit.rows import Rows
 
 
 def tm_simple(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PUFit:

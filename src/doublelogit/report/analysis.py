@@ -9,7 +9,8 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.audit import AuditEstimate, error_of, estimate
-from doublelogit.fit import Orientation
+from doublelogit.common.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
+from doublelogit.fitted.fit import Orientation
 from doublelogit.inference import Inference, ScarTest, scar_test
 from doublelogit.report.answers import (
     BIASED,
@@ -24,9 +25,8 @@ from doublelogit.report.drivers import Coefficient, coefficients
 from doublelogit.report.flexible import flexible_classes
 from doublelogit.report.opinions import FirstRows, Progress, other_methods, silent
 from doublelogit.report.residuals import worst_residuals
-from doublelogit.table_model import FittedTable, Probabilities, quietly
+from doublelogit.table_models.table_model import FittedTable, Probabilities, quietly
 from doublelogit.tables import Table
-from doublelogit.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
 
 # Samples of the test of SCAR at most, by the cells of a table. Of 199 samples five may be larger
 # where bias is said (p = .03), of 99 one (.02), of 59 or 39 none; of fewer it is never said.

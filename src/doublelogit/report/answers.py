@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from doublelogit.common.thresholds import LARGE_SAMPLE
 from doublelogit.inference import Estimate, Inference, infer
 from doublelogit.inference.estimate import share_estimate
 from doublelogit.registry import SCAR, method_of
-from doublelogit.table_model import FittedTable, fit_rows, make_classifier, quietly
+from doublelogit.table_models.table_model import FittedTable, fit_rows, make_classifier, quietly
 from doublelogit.tables import Table
-from doublelogit.thresholds import LARGE_SAMPLE
 
 FALSE_SHARES = (0.01, 0.05, 0.1)  # of the labels that might be wrong
 

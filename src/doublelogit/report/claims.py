@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
+from doublelogit.common.thresholds import VAGUE_CLAIM
 from doublelogit.registry import CAUTIOUS
 from doublelogit.report.flexible import CURVES, MOST_ROWS, curves_of
 from doublelogit.report.opinions import FirstRows, Opinion, other_methods, sample_rows
-from doublelogit.table_model import FittedTable
+from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Table
-from doublelogit.thresholds import VAGUE_CLAIM
 
 LEVEL = 0.8  # of the claim
 UNSEEN = 0.005  # variance that no spread of opinions shows

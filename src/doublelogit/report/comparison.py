@@ -10,13 +10,12 @@ from scipy.stats import spearmanr
 from doublelogit._types import Floats
 from doublelogit.audit import estimate
 from doublelogit.audit.conclusions import conclusions, suspicions
+from doublelogit.common.thresholds import CLEARLY_BETTER
 from doublelogit.findings import Finding
 from doublelogit.findings import audit as audit_findings
 from doublelogit.findings import methods as findings
 from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
-from doublelogit.learner_choice import CANDIDATES, Folds, folds_of, held_out
-from doublelogit.learners import LINES, Learners
 from doublelogit.registry import (
     AUTO,
     CHECKING_METHOD,
@@ -27,7 +26,9 @@ from doublelogit.registry import (
     Method,
 )
 from doublelogit.report.analysis import scar_verdict
-from doublelogit.table_model import (
+from doublelogit.table_models.learner_choice import CANDIDATES, Folds, folds_of, held_out
+from doublelogit.table_models.learners import LINES, Learners
+from doublelogit.table_models.table_model import (
     FittedTable,
     classifier_for,
     encode_columns,
@@ -37,7 +38,6 @@ from doublelogit.table_model import (
     quietly,
 )
 from doublelogit.tables import Table, TableEncoding
-from doublelogit.thresholds import CLEARLY_BETTER
 
 # The default first, then maximum likelihood, also under labelling at random, then the others.
 FIRST = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from doublelogit.common.thresholds import ANOTHER_LIST, ANOTHER_PRECISION, BEYOND, CLEARLY_BETTER
 from doublelogit.inference.misfit import Misfit, worst_misfit
 from doublelogit.registry import CAUTIOUS
 from doublelogit.report.answers import Answer
@@ -12,12 +13,6 @@ from doublelogit.report.drivers import Coefficient, turned_round
 from doublelogit.report.flexible import CURVES, Flexible
 from doublelogit.report.opinions import FirstRows, Opinion
 from doublelogit.report.residuals import Residuals
-from doublelogit.thresholds import (
-    ANOTHER_LIST,
-    ANOTHER_PRECISION,
-    BEYOND,
-    CLEARLY_BETTER,
-)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from doublelogit.inference import Inference
-from doublelogit.table_model import FittedTable
+from doublelogit.table_models.table_model import FittedTable
 
 TERMS = {"outcome": "outcome", "propensity": "labelling"}
 

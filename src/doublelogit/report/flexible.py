@@ -13,12 +13,13 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
-from doublelogit.learners import LINES, Learners
+from doublelogit.common.threads import with_paying_threads
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.drivers import labelling_terms
 from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
-from doublelogit.table_model import (
+from doublelogit.table_models.learners import LINES, Learners
+from doublelogit.table_models.table_model import (
     FittedTable,
     Probabilities,
     fit_rows,
@@ -27,7 +28,6 @@ from doublelogit.table_model import (
 )
 from doublelogit.tables import Table
 from doublelogit.tables.expansion import frame_parts
-from doublelogit.threads import with_paying_threads
 
 FOLDS = 3
 MOST_ROWS = 12_000  # of which flexible models are fitted

@@ -5,8 +5,8 @@ import hashlib
 from importlib.resources import files
 from typing import Any
 
-from doublelogit.extras import needs
-from doublelogit.wording import as_options, as_parameters
+from doublelogit.common.extras import needs
+from doublelogit.common.wording import as_options, as_parameters
 
 NOTHING = "\N{EN DASH}"
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.registry import METHODS, Method
-from doublelogit.table_model import (
+from doublelogit.table_models.table_model import (
     FittedTable,
     Probabilities,
     classifier_for,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.common.thresholds import FITS_UNITS
 from doublelogit.report.answers import ALL_NEGATIVE, AT_RANDOM, AUDITED, BIASED, SWAPPED
-from doublelogit.thresholds import FITS_UNITS
 
 INK, MUTED, GRID, BLUE, ORANGE, GREEN = (f"#0{i}0{i}0{i}" for i in range(1, 7))
 NAMES = {

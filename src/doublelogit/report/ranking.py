@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.table_model import contributions
-from doublelogit.table_rows import FrameRows, ScanRows
+from doublelogit.table_models.table_model import contributions
+from doublelogit.table_models.table_rows import FrameRows, ScanRows
 from doublelogit.tables.columns import MISSING
 from doublelogit.tables.words import short, shortened
 

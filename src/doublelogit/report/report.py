@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from doublelogit.files import check_apart, written_together
+from doublelogit.common.files import check_apart, written_together
 from doublelogit.findings import Finding
 from doublelogit.report.analysis import Analysis, analyse
 from doublelogit.report.html import render
@@ -14,7 +14,7 @@ from doublelogit.report.opinions import Progress, silent
 from doublelogit.report.summary import summarise
 from doublelogit.report.truth import beside_truth
 from doublelogit.report.verdict import checks
-from doublelogit.table_model import FittedTable
+from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Table
 
 PAGES = (".html", ".htm")

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from doublelogit.learners import LINES
 from doublelogit.registry import CHECKING_METHOD, METHODS
 from doublelogit.report.analysis import Analysis
-from doublelogit.table_model import fit_table, quietly
+from doublelogit.table_models.learners import LINES
+from doublelogit.table_models.table_model import fit_table, quietly
 from doublelogit.tables.columns import Date, Number
 from doublelogit.tables.expansion import plain
 

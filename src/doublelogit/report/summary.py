@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.common.thresholds import FITS_UNITS, LARGE_SAMPLE
 from doublelogit.findings.fit import orientation_sentence
 from doublelogit.metrics import label_calibration
 from doublelogit.report import verdict as words
@@ -18,10 +19,9 @@ from doublelogit.report.doubt import doubt_numbers
 from doublelogit.report.drivers import TERMS
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
 from doublelogit.report.shapes import shapes
-from doublelogit.table_rows import rows_of
+from doublelogit.table_models.table_rows import rows_of
 from doublelogit.tables.columns import Category, ColumnEncoding, Ignored, Number
 from doublelogit.tables.expansion import plain as plain_column
-from doublelogit.thresholds import FITS_UNITS, LARGE_SAMPLE
 
 BINS = 20
 PACKAGES = ("doublelogit", "numpy", "scipy", "scikit-learn", "pandas")

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.common.wording import between, percent
 from doublelogit.report.analysis import Analysis
-from doublelogit.wording import between, percent
 
 
 def beside_truth(analysis: Analysis, y: Floats, e_x: Floats) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from doublelogit import findings
 from doublelogit.audit.conclusions import conclusions, suspicions
+from doublelogit.common.thresholds import ASTRAY, CLEARLY_BETTER, MANY_MISSING
+from doublelogit.common.wording import share_words
 from doublelogit.findings import Finding
 from doublelogit.findings import answer as answers
 from doublelogit.findings import doubt as doubted
@@ -19,10 +21,8 @@ from doublelogit.registry import method_of
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.audited import list_finding
 from doublelogit.report.doubt import Doubt
-from doublelogit.table_doubts import doubts, few_labels, leaks, shaped
+from doublelogit.table_models.table_doubts import doubts, few_labels, leaks, shaped
 from doublelogit.tables.columns import Ignored
-from doublelogit.thresholds import ASTRAY, CLEARLY_BETTER, MANY_MISSING
-from doublelogit.wording import share_words
 
 
 def verdict(analysis: Analysis, calibration_gap: float) -> list[Finding]:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.common.wording import listed
 from doublelogit.exceptions import TableError
 from doublelogit.tables import expansion
 from doublelogit.tables.columns import ColumnEncoding, Number
 from doublelogit.tables.expansion import Coded, Parts, Smooth, coded, plain, smooth
-from doublelogit.wording import listed
 
 
 @dataclass(frozen=True)

@@ -132,8 +132,6 @@ def from_dict(kind: str, **fields: Any) -> ColumnEncoding:
         return Coded(base) if kind == Coded.kind else Smooth(base, _curves(**fields["curves"]))
     if "levels" in fields:
         fields["levels"] = tuple(fields["levels"])
-    if "holes" in fields:  # as format 1 called it
-        fields["missing"] = fields.pop("holes")
     return KINDS[kind](**fields)
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from doublelogit.common.extras import needs
 from doublelogit.exceptions import TableError
-from doublelogit.extras import needs
 
 
 class Formula(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from doublelogit.common.extras import needs
 from doublelogit.exceptions import TableError
-from doublelogit.extras import needs
 from doublelogit.tables.csv_text import MISSING, check_names, read_csv
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from doublelogit.common.wording import listed
 from doublelogit.exceptions import TableError
 from doublelogit.tables.formula import parse_formula
-from doublelogit.wording import listed
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.common.thresholds import FENCE, GROSS, SKEWED
 from doublelogit.tables.stream import MOST_VALUES, Statistics, Stream
 from doublelogit.tables.words import short
-from doublelogit.thresholds import FENCE, GROSS, SKEWED
 
 TAIL = 0.9  # quantile of each half that tells how far it reaches
 

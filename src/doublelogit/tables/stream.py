@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.rows import Extremes, plus
-from doublelogit.selection import quantile_over
+from doublelogit.core.rows import Extremes, plus
+from doublelogit.core.selection import quantile_over
 
 MOST_VALUES = 10  # different values that are told apart; with more a column is a measurement
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.common.extras import needs
 from doublelogit.exceptions import TableError
-from doublelogit.extras import needs
 from doublelogit.tables.columns import (
     MISSING,
     OTHER,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.common.thresholds import FEWEST_LABELS
 from doublelogit.exceptions import TableError
 from doublelogit.tables.columns import MISSING, OTHER
 from doublelogit.tables.encoder import TableEncoder
@@ -15,7 +16,6 @@ from doublelogit.tables.labels import code_audited, code_labels, code_weights
 from doublelogit.tables.read import read_table
 from doublelogit.tables.roles import Roles
 from doublelogit.tables.words import as_words
-from doublelogit.thresholds import FEWEST_LABELS
 
 MOST_GROUPS = 12  # more are no table that anyone reads
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from doublelogit.common.files import write_text, written_whole
 from doublelogit.exceptions import TableError
-from doublelogit.files import write_text, written_whole
 
 # A spreadsheet takes a cell that begins so for a formula; full-width signs too, in some languages.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")

@@ -1,0 +1,1 @@
+"""Classes that are not logistic: trees and networks beside, or within, the logistic methods."""

@@ -1,0 +1,1 @@
+"""Shared by every room: files, limits, wording, threads, optional packages, model files."""

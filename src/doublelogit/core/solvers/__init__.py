@@ -1,0 +1,26 @@
+"""Minimisers of smooth functions. They never see data."""
+
+from doublelogit.core.solvers.adam import Adam
+from doublelogit.core.solvers.anderson import Anderson
+from doublelogit.core.solvers.lbfgs import lbfgs
+from doublelogit.core.solvers.newton import newton
+from doublelogit.core.solvers.objective import FirstOrder, Objective, ValueGrad, ValueGradHess
+from doublelogit.core.solvers.solution import Factor, Solution, largest, settled, stationary
+from doublelogit.core.solvers.trust_region import trust_region
+
+__all__ = [
+    "Adam",
+    "Anderson",
+    "Factor",
+    "FirstOrder",
+    "Objective",
+    "Solution",
+    "ValueGrad",
+    "ValueGradHess",
+    "largest",
+    "lbfgs",
+    "newton",
+    "settled",
+    "stationary",
+    "trust_region",
+]

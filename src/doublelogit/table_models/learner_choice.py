@@ -1,0 +1,111 @@
+"""``learner="auto"``: the simplest shape of a class within a standard error of the best.
+
+Every row is judged by models that have not seen it; guarded boosting does so on its own.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from doublelogit._types import Floats, Ints
+from doublelogit.bends.bent_posterior import CURVES, LINES
+from doublelogit.common.thresholds import FEWEST_LABELS_TO_CHOOSE as FEWEST
+from doublelogit.core.held_out import compared, simplest
+from doublelogit.estimators.guarded import GuardedClassifier
+from doublelogit.exceptions import TableError
+from doublelogit.metrics import label_log_likelihoods
+from doublelogit.registry import (
+    BOOSTING,
+    CHECKING_METHOD,
+    DEFAULT_METHOD,
+    LEARNER_METHODS,
+    LIKELIHOOD_METHODS,
+    LINEAR,
+    METHODS,
+    SPLINE,
+    Method,
+)
+from doublelogit.table_models.learners import Gain, LearnerChoice, Learners
+from doublelogit.table_models.table_model import (
+    FittedTable,
+    fit_rows,
+    fit_table,
+    quietly,
+    spread_rows,
+)
+from doublelogit.tables import Table
+
+FOLDS = 3
+CANDIDATES = (LINEAR, SPLINE, BOOSTING)  # simplest first
+Folds = list[tuple[Ints, Ints]]
+
+
+def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> FittedTable:
+    """Choose a learner of the class, and fit it."""
+    if not isinstance(table, Table):
+        raise TableError(
+            "`learner` auto needs rows in memory; got a scan of files. Read them, or choose linear "
+            "or spline."
+        )
+    if table.s.sum() < FEWEST:
+        choice = LearnerChoice(LINEAR, ())
+        fitted = fit_table(table, method, parameters, Learners(LINEAR, propensity))
+        return replace(fitted, choice=choice)
+    some = table.some(spread_rows(len(table)))
+    scores, trees = _scores(some, method, propensity)
+    learner = simplest(scores, some.row_weight)
+    gains = tuple(
+        Gain(name, *compared(score, scores[LINEAR], some.row_weight))
+        for name, score in scores.items()
+        if name != LINEAR
+    )
+    choice = LearnerChoice(learner, gains)
+    if learner == BOOSTING and len(some) == len(table) and not parameters:
+        return replace(trees, method=trees.learners.asked(method).name, choice=choice)
+    fitted = fit_table(table, method, parameters, Learners(learner, propensity))
+    return replace(fitted, choice=choice)
+
+
+def _scores(table: Table, method: Method, propensity: str) -> tuple[dict[str, Floats], FittedTable]:
+    """Log-likelihood of every row by models without it, simplest first; the last model fitted."""
+    if method.name == DEFAULT_METHOD and propensity not in LEARNER_METHODS:
+        return _averaged_scores(table, method, propensity)
+    joint = METHODS[CHECKING_METHOD]
+    able = method.name in (DEFAULT_METHOD, *LIKELIHOOD_METHODS)
+    parts = folds_of(table)
+    scores = {}
+    for learner in CANDIDATES if able else CANDIDATES[:2]:
+        fitted = quietly(fit_table, table, joint, None, Learners(learner, propensity))
+        scores[learner] = held_out(table, fitted, parts)
+    return scores, fitted
+
+
+def _averaged_scores(
+    table: Table, method: Method, propensity: str
+) -> tuple[dict[str, Floats], FittedTable]:
+    """The same by the default itself: trees that bend it have fitted its lines and curves too."""
+    fitted = quietly(fit_table, table, method, None, Learners(BOOSTING, propensity))
+    classifier = fitted.classifier
+    names = dict(zip((LINES, CURVES), CANDIDATES[:2], strict=True))
+    scores = {names[start]: score for start, score in classifier.held_out_straight.items()}
+    return scores | {BOOSTING: classifier.held_out}, fitted
+
+
+def folds_of(table: Table, random_state: int = 0) -> Folds:
+    """Rows to fit and rows to judge, with labels in every part."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
+    return list(folds.split(table.s, table.s))
+
+
+def held_out(table: Table, fitted: FittedTable, folds: Folds) -> Floats:
+    """Log-likelihood of every label by the same classifier of the other folds."""
+    if isinstance(fitted.classifier, GuardedClassifier):
+        return fitted.classifier.held_out
+    X, found = table.encoded(fitted.encoding), np.empty(len(table))
+    for train, test in folds:
+        part = quietly(fit_rows, clone(fitted.classifier), X, table, train)
+        found[test] = label_log_likelihoods(table.s[test], part.predict_label_proba(X.iloc[test]))
+    return found

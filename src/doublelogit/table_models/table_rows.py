@@ -1,0 +1,143 @@
+"""Rows to predict, of a frame or of a scan: probabilities, ids, and the features of some rows."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from doublelogit._types import Floats
+from doublelogit.engines.scan import ParquetScan
+from doublelogit.exceptions import TableWarning
+from doublelogit.table_models.table_model import FittedTable, Probabilities
+from doublelogit.tables import Roles, Table, read_table
+from doublelogit.tables.labels import code_audited, label_words
+from doublelogit.tables.table import row_ids
+
+BLOCK = 2**16  # rows of a scan at once
+
+
+@dataclass(frozen=True)
+class FrameRows:
+    """Rows of a frame, encoded once."""
+
+    model: FittedTable
+    frame: Any
+    X: Any
+    known: Any = None  # rows whose class an audit has found, if not by a column
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return [str(name) for name in self.frame.columns]
+
+    @cached_property
+    def probabilities(self) -> Probabilities:
+        return Probabilities.from_classifier(self.model.classifier, self.X)
+
+    @property
+    def ids(self) -> Any:
+        """Ids of the rows, or their numbers from 1."""
+        return row_ids(self.frame, self.model.roles.id)
+
+    @property
+    def unlabelled(self) -> Any:
+        """Rows that may be hidden positives; all, if the table has no label column."""
+        hidden = may_be_hidden(self.frame, self.model.roles)
+        return hidden if self.known is None else hidden & ~self.known
+
+    @property
+    def mean(self) -> Floats:
+        """Mean of every feature."""
+        return np.asarray(self.X.to_numpy().mean(axis=0))
+
+    def some(self, rows: Any) -> tuple[Any, Any]:
+        """Columns and features of some rows, in this order."""
+        return self.frame.iloc[rows], self.X.iloc[rows]
+
+
+@dataclass(frozen=True)
+class ScanRows:
+    """Rows of Parquet files; no more than a block of features is in memory."""
+
+    model: FittedTable
+    scan: ParquetScan
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.scan.files.schema.names)
+
+    @cached_property
+    def probabilities(self) -> Probabilities:
+        scan = self.scan.encoded_by(self.model.encoding)
+        return Probabilities.from_classifier(self.model.classifier, scan)
+
+    @property
+    def ids(self) -> Any:
+        """Ids of the rows, or their numbers from 1."""
+        name = self.model.roles.id
+        wanted = [name] if name in self.columns else []
+        n = len(self.probabilities.hidden)
+        return row_ids(self.scan.frame(wanted) if wanted else range(n), name if wanted else None)
+
+    @property
+    def unlabelled(self) -> Any:
+        """Rows that may be hidden positives; all, if the files have no label column."""
+        roles = self.model.roles
+        named = [name for name in (roles.label, roles.audited) if name in self.columns]
+        if not named:
+            return np.ones(len(self.probabilities.hidden), dtype=bool)
+        return may_be_hidden(self.scan.frame(named), roles)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """Mean of every feature."""
+        total, n = 0.0, 0
+        for X in self.scan.blocks(self.model.encoding, BLOCK):
+            total, n = total + X.sum(axis=0), n + len(X)
+        return np.asarray(total / n)
+
+    def some(self, rows: Any) -> tuple[Any, Any]:
+        """Columns and features of some rows, in this order."""
+        names = [column.name for column in self.model.encoding.columns]
+        frame = self.scan.take(np.asarray(rows), names)
+        return frame, self.model.encoding.encode(frame)[0]
+
+
+def rows_of(model: FittedTable, table: Any) -> FrameRows | ScanRows:
+    """The rows of a file, frame, table or scan; a TableWarning says what differs from fit."""
+    if isinstance(table, ParquetScan):
+        return ScanRows(model, table)
+    if isinstance(table, Table):
+        frame = table.features.assign(**_observed(table))
+        known = None if table.audited is None else ~np.isnan(table.audited)
+        return FrameRows(model, frame, table.encoded(model.encoding), known)
+    roles = model.roles
+    frame = read_table(table, text=roles.text_columns, verbatim=roles.verbatim_columns)
+    X, issues = model.encoding.encode(frame)
+    for issue in issues:
+        warnings.warn(issue, TableWarning, stacklevel=4)
+    return FrameRows(model, frame, X)
+
+
+def _observed(table: Table) -> dict[str, Any]:
+    """Label, audited class and id as they would stand in a frame."""
+    roles = table.roles
+    columns: dict[str, Any] = {roles.label: np.where(table.s == 1, str(roles.positive), "")}
+    if roles.id is not None:
+        columns[roles.id] = table.ids
+    if roles.audited is not None:
+        columns[roles.audited] = table.audited
+    return columns
+
+
+def may_be_hidden(frame: Any, roles: Roles) -> Any:
+    """Rows without a label and without an audited class, as far as the columns are there."""
+    hidden = np.ones(len(frame), dtype=bool)
+    if roles.label in frame.columns:
+        hidden &= label_words(frame[roles.label]) != roles.positive
+    if roles.audited is not None and roles.audited in frame.columns:
+        hidden &= np.isnan(code_audited(frame[roles.audited]))
+    return hidden
