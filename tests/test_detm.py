@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from tables_of_tests import clinic
 
-from doublelogit import JointClassifier, Report, Roles, TableClassifier, infer
-from doublelogit.core import likelihood
-from doublelogit.core.link import DoubleResponse, SoftmaxResponse, probit
+from doublelogit import JointClassifier, infer
+from doublelogit.core.link import DoubleResponse, probit
 from doublelogit.engines.memory import memory_rows
 from doublelogit.exceptions import OrientationWarning
 from doublelogit.inference.covariance import Sampling
@@ -23,6 +21,8 @@ from doublelogit.inference.shares import GroupShares
 from doublelogit.methods import Problem
 from doublelogit.methods.orientation import strength_gap, swapped_theta
 from doublelogit.studies.methods import SoftmaxProblem, detm
+from doublelogit.studies.methods.softmax_loss import softmax, softmax_logit
+from doublelogit.studies.methods.softmax_response import SoftmaxResponse
 from doublelogit.studies.rivals import DETMClassifier
 
 mpmath.mp.dps = 60
@@ -58,7 +58,7 @@ def exact_derivatives(s, known, a, b):
 @given(observed, anywhere, anywhere)
 def test_the_softmax_loss_agrees_with_high_precision_everywhere(row, a, b):
     s, known = row
-    got = likelihood.softmax(*(np.array([v]) for v in (s, known, a, b)))
+    got = softmax(*(np.array([v]) for v in (s, known, a, b)))
     wanted = exact_derivatives(s, known, a, b)
     for name, value, exact in zip(got._fields, got, wanted, strict=True):
         # h_aa changes sign: near zero it is exact relative to its two terms
@@ -110,7 +110,7 @@ def draw(seed, n=3000, beta=BETA, gamma=GAMMA):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, len(beta) - 1))
     a, b = X @ beta[:-1] + beta[-1], X @ gamma[:-1] + gamma[-1]
-    y = rng.random(n) < expit(likelihood.softmax_logit(a, b))
+    y = rng.random(n) < expit(softmax_logit(a, b))
     return X, y.astype(float), (y & (rng.random(n) < expit(b))).astype(float)
 
 
@@ -309,18 +309,6 @@ def test_everything_that_inference_offers_is_there():
     assert "All 8 starts lead to one optimum" in str(found.diagnose())
     robust = infer(model, X, s, audited_y=known, cov_type="robust").prevalence()
     assert robust.se == pytest.approx(by_delta.se, rel=0.3)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_report_says_that_its_odds_are_those_of_unlabelled_rows():
-    frame = clinic(300).drop(columns="sick")
-    roles = Roles("diagnosed", id="patient", propensity_features=["distance"])
-    model = TableClassifier(roles, "detm").fit(frame)
-    report = Report(model, frame, n_resamples=3, n_jobs=1)
-    page = report.to_html()
-    assert "Which unlabelled rows are positive" in page
-    assert "The probability of the class of an unlabelled row, and the" in page
-    assert report.to_dict()["drivers"]["labelling"][0]["term"] == "distance"
 
 
 def test_what_speaks_for_a_row_adds_up_to_its_logit():

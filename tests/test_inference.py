@@ -242,7 +242,7 @@ def test_other_rows_than_those_of_fit_are_refused(identified):
 def test_methods_without_a_likelihood_are_refused(identified):
     _, X, s, _ = identified
     model = TwoModelsClassifier(tol=0, max_iter=5).fit(X, s)
-    with pytest.raises(TypeError, match="EMClassifier and DETMClassifier have; got TwoModels"):
+    with pytest.raises(TypeError, match="JointClassifier and EMClassifier have; got TwoModels"):
         infer(model, X, s)
 
 

@@ -12,9 +12,6 @@ The class of a row is either *known* (``known`` is 0 or 1: every labelled row, a
 ones) or not (NaN). What is needed of a row is always t = P(Y=1 | what is known of it): the
 E-step of EM and LBE, the weight of TM and, by Fisher's and Louis' identities, the gradient
 and Hessian of JOINT.
-
-DETM's model has the same propensity, but a is the logit of t(x) = P(Y=1 | x, S=0), so that labelled
-positives, unlabelled positives and negatives are as a softmax of (a + b, a, 0) has them.
 """
 
 from typing import NamedTuple
@@ -262,7 +259,7 @@ def _far_out(a: Floats, b: Floats) -> _Unknown:
     logit_t = a + e.log_not_p
     t, not_t = expit(logit_t), expit(-logit_t)
     s_x = expit(a) * e.p
-    value = _log_not_small(s_x, log_expit(-a), log_expit(-logit_t))
+    value = log_not_small(s_x, log_expit(-a), log_expit(-logit_t))
     return _Unknown(value, s_x * not_t, e.p * t, t, not_t)
 
 
@@ -303,41 +300,6 @@ def _class_known(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGrad
     )
 
 
-def softmax_logit(a: Floats, b: Floats) -> Floats:
-    """Logit of y(x) where a is that of t(x) = P(Y=1 | x, S=0): a - log(1 - e)."""
-    return a - log_expit(-b)
-
-
-def softmax(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
-    """Log-loss of what was observed of a row whose three classes follow a softmax.
-
-    Labelled positives, unlabelled positives and negatives have probabilities proportional to
-    ``exp(a + b), exp(a), 1``, so that t(x) = sigma(a) and e(x) = sigma(b). With T the class where
-    it is known and t(x) elsewhere, the gradient is (y - T, ye - s), written here as products.
-
-    Implements: the likelihood of DETM
-    """
-    value, d_a, d_b = softmax_slopes(s, known, a, b)
-    y, e, unknown = sigmoid(softmax_logit(a, b)), sigmoid(b), np.isnan(known)
-    s_x, not_s_x = y.p * e.p, y.not_p + y.p * e.not_p
-    h_aa = np.where(unknown, d_a * (y.not_p - expit(a)), y.p * y.not_p)
-    return PairLoss(value, d_a, d_b, h_aa, s_x * y.not_p, s_x * not_s_x)
-
-
-def softmax_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
-    """Value and gradient of :func:`softmax`, for steps that need no Hessian."""
-    y, e = sigmoid(softmax_logit(a, b)), sigmoid(b)
-    s_x, not_s_x = y.p * e.p, y.not_p + y.p * e.not_p
-    of_positive = y.log_p + np.where(s == 1, e.log_p, e.log_not_p)
-    value = np.where(known == 1, -of_positive, -y.log_not_p)
-    d_a = np.where(known == 1, -y.not_p, y.p)
-    unknown = np.flatnonzero(np.isnan(known))
-    # 1 - ye = (1 - y) / (1 - t), and t = sigma(a); of a small ye the logarithm is taken itself
-    value[unknown] = _log_not_small(s_x[unknown], y.log_not_p[unknown], log_expit(-a[unknown]))
-    d_a[unknown] = s_x[unknown] * expit(-a[unknown])
-    return PairLossGradient(value, d_a, np.where(s == 1, -not_s_x, s_x))
-
-
-def _log_not_small(s_x: Floats, log_not_y: Floats, log_not_t: Floats) -> Floats:
+def log_not_small(s_x: Floats, log_not_y: Floats, log_not_t: Floats) -> Floats:
     """-log(1 - s) without a difference of nearly equal numbers."""
     return np.where(s_x > 0.5, log_not_t - log_not_y, -np.log1p(-np.minimum(s_x, 0.5)))

@@ -24,7 +24,7 @@ from doublelogit.tables.expansion import Coded, Smooth
 KIND = "classifier"
 FITTED = re.compile(r"[a-z][a-z0-9_]*_", flags=re.IGNORECASE)
 # The types that fitted attributes may have.
-RECORDS = {
+RECORDS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
         fitted.BentPosteriorSide,
@@ -42,7 +42,6 @@ RECORDS = {
         fitted.PosteriorMixture,
         fitted.PosteriorSide,
         fitted.ScaledLabel,
-        fitted.SoftmaxPair,
         Category,
         Coded,
         Curves,
@@ -56,6 +55,11 @@ RECORDS = {
         TableEncoding,
     )
 }
+
+
+def allow_records(*records: Any) -> None:
+    """Let fitted attributes be records of another package."""
+    RECORDS.update({record.__name__: record for record in records})
 
 
 def state_of(model: Any) -> dict[str, Any]:

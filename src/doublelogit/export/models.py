@@ -24,7 +24,6 @@ from doublelogit.fitted import (
     PosteriorMixture,
     PosteriorSide,
     ScaledLabel,
-    SoftmaxPair,
 )
 from doublelogit.fitted.label import SUREST
 
@@ -132,13 +131,6 @@ def _(model: LinearPair, X: Value) -> Answers:
     hidden = sigmoid(a + log_sigmoid(-b) - np.log1p(-rate))
     label = y * e + sigmoid(-a) * rate if rate else y * e
     return Answers(y, e, label, hidden)
-
-
-@answers.register
-def _(model: SoftmaxPair, X: Value) -> Answers:
-    a, b = X.linear(model.beta), X.linear(model.gamma)
-    y, e = sigmoid(a - log_sigmoid(-b)), sigmoid(b)
-    return Answers(y, e, y * e, sigmoid(a))
 
 
 @answers.register

@@ -8,7 +8,6 @@ from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
 from doublelogit.fitted.network import Layer, Network
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
 from doublelogit.fitted.protocol import Coefficients, FittedModel, Side
-from doublelogit.fitted.softmax import SoftmaxPair
 
 __all__ = [
     "BentPosteriorSide",
@@ -29,5 +28,4 @@ __all__ = [
     "PosteriorSide",
     "ScaledLabel",
     "Side",
-    "SoftmaxPair",
 ]

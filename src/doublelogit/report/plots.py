@@ -163,8 +163,7 @@ def _forest(model: str) -> Callable[[Any, dict[str, Any]], bool]:
         ax.set_xscale("log")
         ax.axvline(1, color=MUTED, lw=1)
         _ratio_ticks(ax, lines)
-        positive = "being positive, if unlabelled" if summary["of_unlabelled"] else "being positive"
-        what = positive if model == "outcome" else "a label, if positive"
+        what = "being positive" if model == "outcome" else "a label, if positive"
         ax.set_xlabel(f"odds ratio of {what}")
         return True
 

@@ -74,7 +74,6 @@ def summarise(
         "prevalence": _prevalence(analysis),
         "drivers": _drivers(analysis),
         "learner": _learner(analysis),
-        "of_unlabelled": analysis.model.model.of_unlabelled,
         "propensity": _propensity(analysis),
         "calibration": {
             "predicted": calibration.predicted,

@@ -170,7 +170,7 @@ def assumptions(analysis: Analysis) -> list[str]:
         "A labelled row is surely positive."
         if analysis.model.model.false_label_rate == 0
         else "Negatives may be labelled, at the rate given.",
-        f"The probability of the class{_whose(analysis)}, and the probability that a positive is "
+        "The probability of the class, and the probability that a positive is "
         "labelled, are each logistic in the features.",
         f"Labelling may depend on {'all features' if named is None else columns(named)}.",
         *_given(analysis),
@@ -198,10 +198,6 @@ def _given(analysis: Analysis) -> list[str]:
         for name, what in names.items()
         if name in given
     ]
-
-
-def _whose(analysis: Analysis) -> str:
-    return " of an unlabelled row" if analysis.model.model.of_unlabelled else ""
 
 
 def recommendation(analysis: Analysis) -> str:

@@ -1,6 +1,8 @@
 """Methods of others and what each of them can do: registered, so that their files can be read."""
 
+from doublelogit.estimators.serialization import allow_records
 from doublelogit.registry import Method, register
+from doublelogit.studies.methods.softmax_pair import SoftmaxPair
 
 PACKAGE = "studies.rivals"
 
@@ -64,3 +66,4 @@ _DOUBLE_MODELS = (
 RIVALS = {method.name: method for method in _RIVALS}
 DOUBLE_MODELS = {method.name: method for method in _DOUBLE_MODELS}
 register((*_RIVALS, *_DOUBLE_MODELS))
+allow_records(SoftmaxPair)

@@ -16,9 +16,10 @@ import numpy as np
 from scipy.special import expit
 
 from doublelogit._types import Floats
-from doublelogit.core.link import Response, SoftmaxResponse
-from doublelogit.fitted import SoftmaxPair
+from doublelogit.core.link import Response
 from doublelogit.methods.problem import Combinations, Problem, full
+from doublelogit.studies.methods.softmax_pair import SoftmaxPair
+from doublelogit.studies.methods.softmax_response import SoftmaxResponse
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from doublelogit.core.rows import Rows, weighted_mean
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.validation import KNOWN, beliefs
-from doublelogit.fitted import SoftmaxPair
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
 from doublelogit.studies.methods import SoftmaxProblem, detm
+from doublelogit.studies.methods.softmax_pair import SoftmaxPair
 
 
 class DETMClassifier(AbstractPUClassifier):

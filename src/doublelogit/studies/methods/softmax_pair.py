@@ -8,9 +8,9 @@ from scipy.special import expit
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.core.design import predictor
-from doublelogit.core.likelihood import softmax_logit
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.fitted.protocol import Coefficients
+from doublelogit.studies.methods.softmax_loss import softmax_logit
 
 
 @dataclass(frozen=True)
