@@ -241,9 +241,9 @@ def scorer(
         e_x = propensity
         if not isinstance(propensity, Real):
             e_x = _asked(model if propensity is None else propensity, "predict_propensity", X)
-        given = y_x if ranks else y_x > 0.5
-        found = metric(s, given, e_x, sample_weight=sample_weight, **options)
-        return 0.0 if np.isnan(found) else found  # nothing predicted positive: nothing is right
+        predicted = y_x if ranks else y_x > 0.5
+        value = metric(s, predicted, e_x, sample_weight=sample_weight, **options)
+        return 0.0 if np.isnan(value) else value  # nothing predicted positive: nothing is right
 
     return score
 

@@ -148,8 +148,8 @@ def method_of(classifier: Any) -> Method:
     for name in names:
         if name in CLASSIFIERS:
             return CLASSIFIERS[name]
-    known = ", ".join(CLASSIFIERS)
-    raise TypeError(f"a classifier of this library is needed, one of {known}; got {names[0]}.")
+    available = ", ".join(CLASSIFIERS)
+    raise TypeError(f"a classifier of this library is needed, one of {available}; got {names[0]}.")
 
 
 def register(methods: Iterable[Method]) -> None:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What is asked of every row beside h: columns of a table by name, or arrays.
 
     ``models`` are classifiers whose h is wanted instead of the model's own, such as those of
@@ -125,7 +125,7 @@ class ScanBlocks:
 
     scan: ParquetScan
     fitted: FittedTable
-    asked: Asked
+    request: Request
 
     def map(self, fn: Callable[..., T], *each: Iterable[Any]) -> list[T]:
         if self.scan.distributed:
@@ -134,7 +134,7 @@ class ScanBlocks:
             return _on_workers(work, [[piece] for piece in pieces], each)
         rest = zip(*each, strict=False) if each else repeat(())
         return [
-            fn(frame_block(self.fitted, frame, self.asked), *items)
+            fn(frame_block(self.fitted, frame, self.request), *items)
             for frame, items in zip(self._frames(), rest, strict=False)
         ]
 
@@ -151,8 +151,8 @@ class ScanBlocks:
         """Columns of the files that are needed."""
         roles, names = self.fitted.roles, list(self.scan.files.schema.names)
         used = [column.name for column in self.fitted.encoding.used]
-        named = [roles.label, roles.id, roles.weight, roles.audited, *self.asked.columns.values()]
-        for name in self.asked.columns.values():
+        named = [roles.label, roles.id, roles.weight, roles.audited, *self.request.columns.values()]
+        for name in self.request.columns.values():
             _check_column(name, names)
         return [name for name in names if name in {*used, *named}]
 
@@ -162,7 +162,7 @@ def _of_piece(blocks: ScanBlocks, fn: Callable[..., T], piece: Any, *each: Any) 
 
     frames = list(blocks._frames(piece)) or [pd.DataFrame(columns=blocks.columns)]
     frame = pd.concat(frames, ignore_index=True)
-    return fn(frame_block(blocks.fitted, frame, blocks.asked), *each)
+    return fn(frame_block(blocks.fitted, frame, blocks.request), *each)
 
 
 @dataclass(frozen=True)
@@ -172,30 +172,32 @@ class DaskBlocks:
     classifier: Any
     X: Any
     y: Any
-    asked: Asked
+    request: Request
 
     def map(self, fn: Callable[..., T], *each: Iterable[Any]) -> list[T]:
         source = dask_source(self.X, self.y)
-        work = partial(_of_partition, nameless(self.classifier), self.asked, fn)
-        parts = [list(pair) for pair in zip(source.features, source.observed, strict=True)]
-        return _on_workers(work, parts, each)
+        work = partial(_of_partition, nameless(self.classifier), self.request, fn)
+        partitions = [list(pair) for pair in zip(source.features, source.observed, strict=True)]
+        return _on_workers(work, partitions, each)
 
     numbered = True
 
 
 def _of_partition(
-    classifier: Any, asked: Asked, fn: Callable[..., T], X: Any, observed: Any, *each: Any
+    classifier: Any, request: Request, fn: Callable[..., T], X: Any, observed: Any, *each: Any
 ) -> T:
-    return fn(array_block(classifier, np.asarray(X), np.asarray(observed.label), asked), *each)
+    return fn(array_block(classifier, np.asarray(X), np.asarray(observed.label), request), *each)
 
 
-def _on_workers(work: Callable[..., T], parts: list[list[Any]], each: Any) -> list[T]:
+def _on_workers(work: Callable[..., T], partitions: list[list[Any]], each: Any) -> list[T]:
     import dask
 
     task = dask.delayed(work, pure=False, traverse=False)
     rest = zip(*each, strict=False) if each else repeat(())
     with one_sentence():
-        tasks = [task(*part, *items) for part, items in zip(parts, rest, strict=False)]
+        tasks = [
+            task(*partition, *items) for partition, items in zip(partitions, rest, strict=False)
+        ]
         return list(dask.compute(*tasks, optimize_graph=False))
 
 
@@ -204,28 +206,28 @@ def fitted_table(model: Any) -> FittedTable | None:
     return model if isinstance(model, FittedTable) else vars(model).get("fitted_")
 
 
-def blocks_of(model: Any, X: Any, y: Any, asked: Asked) -> Blocks:
+def blocks_of(model: Any, X: Any, y: Any, request: Request) -> Blocks:
     """The rows of a table and its model, or of features, labels and their classifier."""
     fitted = fitted_table(model)
     if fitted is None:
         if y is None:
             raise ValueError("a classifier of features needs the labels as well; got y=None.")
         if is_dask(X):
-            return DaskBlocks(model, X, y, asked)
-        return MemoryBlocks(array_block(model, X, np.asarray(y), asked))
+            return DaskBlocks(model, X, y, request)
+        return MemoryBlocks(array_block(model, X, np.asarray(y), request))
     if isinstance(X, ParquetScan):
-        return ScanBlocks(X, fitted, asked)
+        return ScanBlocks(X, fitted, request)
     if isinstance(X, Table):
-        return MemoryBlocks(table_block(fitted, X, asked))
+        return MemoryBlocks(table_block(fitted, X, request))
     roles = fitted.roles
     frame = read_table(X, text=roles.text_columns, verbatim=roles.verbatim_columns)
-    if isinstance(asked.by, str):  # many numbers become quarters, which takes all rows
-        _check_column(asked.by, list(frame.columns))
-        asked = replace(asked, by=row_groups(frame[asked.by]))
-    return MemoryBlocks(frame_block(fitted, frame, asked))
+    if isinstance(request.by, str):  # many numbers become quarters, which takes all rows
+        _check_column(request.by, list(frame.columns))
+        request = replace(request, by=row_groups(frame[request.by]))
+    return MemoryBlocks(frame_block(fitted, frame, request))
 
 
-def frame_block(fitted: FittedTable, frame: Any, asked: Asked) -> Block:
+def frame_block(fitted: FittedTable, frame: Any, request: Request) -> Block:
     """The block of some rows of a table."""
     roles = fitted.roles
     X = (
@@ -236,69 +238,71 @@ def frame_block(fitted: FittedTable, frame: Any, asked: Asked) -> Block:
     positive = label_words(frame[roles.label]) == roles.positive
     if roles.audited is not None:
         positive |= code_audited(frame[roles.audited]) == 1
-    block = _scored(fitted.classifier, X, asked)
+    block = _scored(fitted.classifier, X, request)
     return replace(
         block,
         open=may_be_hidden(frame, roles),
         positive=positive,
         names=None if roles.id is None else frame[roles.id].reset_index(drop=True),
         weight=None if roles.weight is None else code_weights(frame[roles.weight]),
-        **_named(frame, asked),
+        **_named(frame, request),
     )
 
 
-def table_block(fitted: FittedTable, table: Table, asked: Asked) -> Block:
+def table_block(fitted: FittedTable, table: Table, request: Request) -> Block:
     """The block of a table in memory; rows of an audit file are open, those of a column are not."""
     import pandas as pd
 
     closed, positive = np.zeros(len(table), dtype=bool), table.s == 1
     if table.roles.audited is not None and table.audited is not None:
         closed, positive = ~np.isnan(table.audited), positive | (table.audited == 1)
-    if isinstance(asked.by, str):
-        group = table.group if asked.by == table.roles.by else row_groups(table.features[asked.by])
-        asked = replace(asked, by=group)
-    block = _scored(fitted.classifier, table.encoded(fitted.encoding), asked)
+    if isinstance(request.by, str):
+        group = (
+            table.group if request.by == table.roles.by else row_groups(table.features[request.by])
+        )
+        request = replace(request, by=group)
+    block = _scored(fitted.classifier, table.encoded(fitted.encoding), request)
     return replace(
         block,
         open=(table.s == 0) & ~closed,
         positive=positive,
         names=None if table.roles.id is None else pd.Series(table.ids),
         weight=table.weight,
-        **_named(table.features, asked),
+        **_named(table.features, request),
     )
 
 
-def array_block(classifier: Any, X: Any, y: Any, asked: Asked) -> Block:
+def array_block(classifier: Any, X: Any, y: Any, request: Request) -> Block:
     """The block of features and labels."""
     positive = y == classifier.classes_[1]
-    block = _scored(classifier, X, asked)
-    return replace(block, open=~positive, positive=positive, **_named({}, asked))
+    block = _scored(classifier, X, request)
+    return replace(block, open=~positive, positive=positive, **_named({}, request))
 
 
-def _scored(classifier: Any, X: Any, asked: Asked) -> Block:
+def _scored(classifier: Any, X: Any, request: Request) -> Block:
     """Probabilities of some rows, and nothing else yet."""
-    models = asked.models or (classifier,)
+    models = request.models or (classifier,)
     n = X.shape[0]
     hidden = [np.asarray(m.predict_hidden(X), float) if n else np.zeros(0) for m in models]
     swapped = None
-    if asked.swapped:
+    if request.swapped:
         swapped = np.asarray(classifier.swapped().predict_hidden(X)) if n else np.zeros(0)
-    if asked.line is not None:
-        hidden = [asked.line.recalibrate(h) for h in hidden]
+    if request.line is not None:
+        hidden = [request.line.recalibrate(h) for h in hidden]
     nothing = np.zeros(n, dtype=bool)
     return Block(np.column_stack(hidden), swapped, nothing, nothing, None, None, None, None, None)
 
 
-def _named(frame: Any, asked: Asked) -> dict[str, Any]:
+def _named(frame: Any, request: Request) -> dict[str, Any]:
     """Group, cost and cluster of every row."""
 
-    def column(given: Any) -> Any:
-        if not isinstance(given, str):
-            return given
-        _check_column(given, list(getattr(frame, "columns", [])))
-        return frame[given].reset_index(drop=True)
+    def column(role: Any) -> Any:
+        if not isinstance(role, str):
+            return role
+        _check_column(role, list(getattr(frame, "columns", [])))
+        return frame[role].reset_index(drop=True)
 
-    by, cost, clusters = column(asked.by), column(asked.cost), column(asked.clusters)
+    by, cost, clusters = column(request.by), column(request.cost), column(request.clusters)
     return {
         "group": None if by is None else _words(by),
         "cost": None if cost is None else _checked_cost(cost),

@@ -61,13 +61,13 @@ def calibrate(y: Floats, h: Floats, weight: Floats) -> Calibration:
         value = weight @ (np.logaddexp(0, line) - y * line) + off @ off / 2
         return float(value), design.T @ (weight * (expit(line) - y)) + off / PRIOR
 
-    found = minimize(loss, centre, jac=True, method="BFGS")
-    p = expit(design @ found.x)
+    optimum = minimize(loss, centre, jac=True, method="BFGS")
+    p = expit(design @ optimum.x)
     prior = np.diag(PRIOR**-2)
     curvature = design.T @ (design * (weight * p * (1 - p))[:, None]) + prior
     noise = design.T @ (design * (weight**2 * (p - y) ** 2)[:, None]) + prior
     inverse = np.linalg.inv(curvature)
-    a, b = found.x
+    a, b = optimum.x
     return Calibration(float(a), float(b), inverse @ noise @ inverse, tuple(_bands(y, h)))
 
 

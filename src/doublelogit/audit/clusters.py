@@ -34,19 +34,19 @@ def draft_clusters(blocks: Blocks, question: Question, budget: float, seed: int)
     """Draw clusters whose rows are about as many as the budget allows."""
     import pandas as pd
 
-    parts = blocks.map(partial(_sums, question), first_rows(blocks))
-    units = pd.concat([sums for _, sums in parts]).groupby("cluster").sum()
+    block_sums = blocks.map(partial(_sums, question), first_rows(blocks))
+    units = pd.concat([sums for _, sums in block_sums]).groupby("cluster").sum()
     if len(units) < FEWEST:
         raise ValueError(f"clusters are drawn from at least {FEWEST}; got {len(units)}.")
     stratum, wanted_units = _cut(units["rows"].to_numpy(), budget)
     random = row_keys(np.arange(len(units)), seed)
     taken = smallest(random, stratum, wanted_units)
     names = dict(zip(units.index[taken], stratum[taken].tolist(), strict=True))
-    lengths = [n for n, _ in parts]
+    lengths = [n for n, _ in block_sums]
     starts = (np.cumsum(lengths) - lengths).tolist()
-    found = blocks.map(partial(_rows_of, question, names, seed), starts)
-    chosen = Chosen.joined([rows for rows, _ in found])
-    cluster = np.concatenate([names for _, names in found])
+    chosen_rows = blocks.map(partial(_rows_of, question, names, seed), starts)
+    chosen = Chosen.joined([rows for rows, _ in chosen_rows])
+    cluster = np.concatenate([names for _, names in chosen_rows])
     of = np.bincount(stratum).astype(float)
     return ClusterDraft(
         chosen, _strata(units, stratum), cluster, of, wanted_units.astype(float), sum(lengths)
@@ -86,9 +86,9 @@ def _rows_of(
     rows = np.flatnonzero(inside)
     names = block.cluster[rows]
     group = np.full(len(rows), "", dtype=object) if block.group is None else block.group[rows]
-    own = np.array([stratum[name] for name in names], dtype=np.intp)
+    codes = np.array([stratum[name] for name in names], dtype=np.intp)
     keys = row_keys(start + rows, seed)
-    return Chosen(keys, start + rows, own, block.ids(start, rows), block.h[rows], group), names
+    return Chosen(keys, start + rows, codes, block.ids(start, rows), block.h[rows], group), names
 
 
 def _strata(units: Any, stratum: Ints) -> Strata:

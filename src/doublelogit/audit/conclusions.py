@@ -6,32 +6,35 @@ from doublelogit.findings import Finding
 from doublelogit.findings import audit as words
 
 
-def conclusions(found: AuditEstimate) -> list[Finding]:
+def conclusions(estimate: AuditEstimate) -> list[Finding]:
     """The findings of an audit."""
-    if found.kind == "convenience":
-        return [words.convenience(found.agreement.rows, found.bounds)]
+    if estimate.kind == "convenience":
+        return [words.convenience(estimate.agreement.rows, estimate.bounds)]
     agreement = words.agreement(
-        found.agreement.expected, found.agreement.found, found.agreement.p_value, _everywhere(found)
+        estimate.agreement.expected,
+        estimate.agreement.found,
+        estimate.agreement.p_value,
+        _everywhere(estimate),
     )
-    if found.prevalence is None or found.hidden is None:
-        return [words.by_features(found.agreement.rows), agreement]
+    if estimate.prevalence is None or estimate.hidden is None:
+        return [words.by_features(estimate.agreement.rows), agreement]
     return [
-        *suspicions(found),
+        *suspicions(estimate),
         words.prevalence(
-            found.prevalence, found.hidden, found.agreement.found, found.agreement.rows
+            estimate.prevalence, estimate.hidden, estimate.agreement.found, estimate.agreement.rows
         ),
-        *([words.by_group(found.groups)] if found.groups else []),
+        *([words.by_group(estimate.groups)] if estimate.groups else []),
         agreement,
-        *([] if found.listed is None else [words.precision(found.listed)]),
-        *([words.blank(found.blank)] if found.blank else []),
-        *([words.unsure(found.unsure)] if found.unsure else []),
-        *([words.reviewers(*found.reviewer_error)] if any(found.reviewer_error) else []),
+        *([] if estimate.listed is None else [words.precision(estimate.listed)]),
+        *([words.blank(estimate.blank)] if estimate.blank else []),
+        *([words.unsure(estimate.unsure)] if estimate.unsure else []),
+        *([words.reviewers(*estimate.reviewer_error)] if any(estimate.reviewer_error) else []),
     ]
 
 
-def suspicions(found: AuditEstimate) -> list[Finding]:
+def suspicions(estimate: AuditEstimate) -> list[Finding]:
     """Findings that rows were not drawn as the audit says."""
-    signs = found.signs
+    signs = estimate.signs
     if signs is None:
         return []
     return [
@@ -41,9 +44,9 @@ def suspicions(found: AuditEstimate) -> list[Finding]:
     ]
 
 
-def _everywhere(found: AuditEstimate) -> str:
+def _everywhere(estimate: AuditEstimate) -> str:
     """Whether there are more, or fewer, positives than expected in every band of scores."""
-    gaps = [band["found"] - band["expected"] for band in found.calibration.bands]
+    gaps = [band["found"] - band["expected"] for band in estimate.calibration.bands]
     if len(gaps) < 2:
         return ""
     return "more" if min(gaps) > 0 else "fewer" if max(gaps) < 0 else ""
@@ -54,13 +57,13 @@ def expectations(plan: Plan, width: float | None = None) -> list[Finding]:
     if plan.reached and plan.before is not None and plan.before.prevalence is not None:
         return [words.reached(plan.before.prevalence, width or 1.0)]
     each, more = plan.expected, plan.before is not None
-    found = [words.expected(each.rows, each.holds, each.nothing, each.worst, more=more)]
+    findings = [words.expected(each.rows, each.holds, each.nothing, each.worst, more=more)]
     of_list = plan.expected_of_list
     if of_list is not None:
-        found.append(words.expected_of_list(*vars(of_list).values()))
+        findings.append(words.expected_of_list(*vars(of_list).values()))
     if width is not None:
         holds, nothing = (plan.budget_for(width, truth) for truth in ("holds", "nothing"))
-        found.append(words.turned_round(holds, width, nothing, more=more))
+        findings.append(words.turned_round(holds, width, nothing, more=more))
     if plan.audit.cluster is not None:
-        found.append(words.clusters_alike())
-    return found
+        findings.append(words.clusters_alike())
+    return findings

@@ -35,10 +35,10 @@ def fold_models(fitted: FittedTable, table: Table, audit: Audit, fold: Ints) -> 
     rows = np.array([at[name] for name in audit.ids.tolist()], dtype=np.intp)
     models = []
     for f in range(int(fold.max()) + 1):
-        known = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
-        known[rows[fold == f]] = np.nan
-        part = replace(table, audited=known)
-        models.append(quietly(fit_rows, clone(fitted.classifier), X, part))
+        audited = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
+        audited[rows[fold == f]] = np.nan
+        hidden = replace(table, audited=audited)
+        models.append(quietly(fit_rows, clone(fitted.classifier), X, hidden))
     return tuple(models)
 
 
@@ -62,9 +62,9 @@ def joined(table: Table, audit: Audit) -> Table:
     """
     if not audit.in_likelihood:
         return replace(table, audit=audit)
-    known = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
-    found = dict(zip(audit.ids.tolist(), audit.y.tolist(), strict=True))
+    audited = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
+    classes = dict(zip(audit.ids.tolist(), audit.y.tolist(), strict=True))
     for i, name in enumerate(table.ids.tolist()):
-        y = found.get(name, np.nan)
-        known[i] = known[i] if np.isnan(y) else y
-    return replace(table, audited=known, audit=audit)
+        y = classes.get(name, np.nan)
+        audited[i] = audited[i] if np.isnan(y) else y
+    return replace(table, audited=audited, audit=audit)

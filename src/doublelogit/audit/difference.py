@@ -119,15 +119,15 @@ def difference(drawn: Drawn, level: float = 0.95) -> Total:
     before = float(share @ drawn.before(drawn.y))
     value = before + float(share @ model) + float(whole @ residual)
     spread = sum_by(stratum, (drawn.y - lam * drawn.h - residual[stratum]) ** 2)
-    parts = scale * spread / np.maximum(n - 1, 1)
-    se = float(np.sqrt(parts.sum()))
+    variances = scale * spread / np.maximum(n - 1, 1)
+    se = float(np.sqrt(variances.sum()))
     if drawn.binary:
         counts = whole > 0  # a round without weight says nothing
         cells = Cells(*(x[counts] for x in (whole, n, sum_by(stratum, drawn.y), unseen)))
         low, high, how = total_interval(cells, value - before, ratio, level)
         low, high = low + before, high + before
     else:
-        low, high = linear_interval(value, parts, n - 1, level)
+        low, high = linear_interval(value, variances, n - 1, level)
         cells, ratio, how = as_random(value, se, drawn.all_rows), 1.0, "Student's t"
     low, high, value = (float(np.clip(x, 0, drawn.all_rows)) for x in (low, high, value))
     return Total(value, se, low, high, lam, how, cells, ratio)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from doublelogit._types import Floats, Ints
-from doublelogit.audit.blocks import Asked, blocks_of
+from doublelogit.audit.blocks import Request, blocks_of
 from doublelogit.audit.calibration import Calibration, calibrate
 from doublelogit.audit.crossfit import deal_folds, fold_models, mean_h, own_h
 from doublelogit.audit.difference import Drawn, Total, difference
@@ -136,18 +136,18 @@ def estimate(
     """
     check_level(level)
     audit = as_audit(audit)
-    seen = Audit(audit.frame[audit.answered].reset_index(drop=True), audit.kind)
-    if len(seen) == 0:
+    answered = Audit(audit.frame[audit.answered].reset_index(drop=True), audit.kind)
+    if len(answered) == 0:
         raise ValueError("nobody has looked at a row of this audit yet: every class is empty.")
     if cross_fit is None:
         cross_fit = isinstance(X, Table) and X.audit is not None and audit.in_likelihood
     fold, models = None, ()
     if cross_fit:
-        fold = deal_folds(seen)
-        models = fold_models(_fitted(model), X, seen, fold)
-    blocks = blocks_of(model, X, y, Asked(by=by, models=models))
-    found = gather(blocks, seen.ids, 0 if top is None else top)
-    return _concluded(_Case(audit, seen, found, fold, level, model_error), top)
+        fold = deal_folds(answered)
+        models = fold_models(_fitted(model), X, answered, fold)
+    blocks = blocks_of(model, X, y, Request(by=by, models=models))
+    gathered = gather(blocks, answered.ids, 0 if top is None else top)
+    return _concluded(_Case(audit, answered, gathered, fold, level, model_error), top)
 
 
 def _fitted(model: Any) -> FittedTable:
@@ -159,26 +159,26 @@ class _Case:
     """An audit joined with its table."""
 
     audit: Audit
-    seen: Audit
-    found: Gathered
+    answered: Audit
+    gathered: Gathered
     fold: Ints | None
     level: float
     model_error: float
 
     @property
     def h(self) -> Floats:
-        return own_h(self.found.h, self.fold)
+        return own_h(self.gathered.h, self.fold)
 
     def answers(self, unsure: float | None) -> Floats:
         """Classes, with one value for all that nobody could tell; None is the stratum's mean."""
-        y = self.seen.y.copy()
+        y = self.answered.y.copy()
         gone = np.isnan(y)
         if unsure is not None:
             y[gone] = unsure
-        for k in np.unique(self.seen.stratum_number[gone & np.isnan(y)]):
-            mine = self.seen.stratum_number == k
-            known = y[mine & ~gone]
-            y[mine & gone] = known.mean() if len(known) else np.nanmean(self.seen.y)
+        for k in np.unique(self.answered.stratum_number[gone & np.isnan(y)]):
+            mine = self.answered.stratum_number == k
+            classes = y[mine & ~gone]
+            y[mine & gone] = classes.mean() if len(classes) else np.nanmean(self.answered.y)
         return y
 
     def drawn(self, inside: Any, domain: Population, unsure: float | None = None) -> Drawn:
@@ -186,25 +186,29 @@ class _Case:
 
         Where h of the domain is not known, the model does not help.
         """
-        audit = self.seen
+        audit = self.answered
         number, rounds = audit.stratum_number, audit.round - audit.round.min()
         first = np.unique(number, return_index=True)[1]
         all_h = mean_h(domain.h, self.fold)
         helped = not np.isnan(all_h)
         y, h, binary = self.answers(unsure), self.h if helped else 0 * self.h, True
-        kept = inside
-        if audit.cluster is not None or self.found.weighted:
-            y, h, binary = (y * self.found.weight * inside, h * self.found.weight * inside, False)
-            kept = np.ones(len(y), dtype=bool)
+        counted = inside
+        if audit.cluster is not None or self.gathered.weighted:
+            y, h, binary = (
+                y * self.gathered.weight * inside,
+                h * self.gathered.weight * inside,
+                False,
+            )
+            counted = np.ones(len(y), dtype=bool)
         n = np.bincount(number).astype(float)
         units = Drawn(
-            y=y[kept],
-            h=h[kept],
-            stratum=number[kept],
-            round=rounds[kept],
+            y=y[counted],
+            h=h[counted],
+            stratum=number[counted],
+            round=rounds[counted],
             size=audit.frame["of"].to_numpy(dtype=float)[first],
             round_of=rounds[first],
-            domain=np.bincount(number[kept], minlength=len(n)) / n,
+            domain=np.bincount(number[counted], minlength=len(n)) / n,
             all_h=all_h if helped else 0.0,
             all_rows=domain.open,
             binary=binary,
@@ -213,29 +217,29 @@ class _Case:
 
     def total(self, inside: Any, domain: Population) -> Total:
         """Number of positives of unknown class in a domain, whatever the unsure rows are."""
-        found = difference(self.drawn(inside, domain), self.level)
-        low, high = found.low, found.high
-        if self.seen.unsure[inside].any():
+        estimate = difference(self.drawn(inside, domain), self.level)
+        low, high = estimate.low, estimate.high
+        if self.answered.unsure[inside].any():
             low = min(low, difference(self.drawn(inside, domain, 0.0), self.level).low)
             high = max(high, difference(self.drawn(inside, domain, 1.0), self.level).high)
-        return self._corrected(replace(found, low=low, high=high), domain.open)
+        return self._corrected(replace(estimate, low=low, high=high), domain.open)
 
-    def _corrected(self, found: Total, rows: float) -> Total:
+    def _corrected(self, estimate: Total, rows: float) -> Total:
         """What the reviewers' errors leave of it: T = (T_hat - N fp) / (1 - fp - fn)."""
         false_positive, false_negative = self.audit.reviewer_error
-        kept = 1 - false_positive - false_negative
+        reliability = 1 - false_positive - false_negative
 
         def undone(total: float) -> float:
-            return float(np.clip((total - rows * false_positive) / kept, 0, rows))
+            return float(np.clip((total - rows * false_positive) / reliability, 0, rows))
 
-        value, low, high = map(undone, (found.value, found.low, found.high))
-        return replace(found, se=found.se / kept, value=value, low=low, high=high)
+        value, low, high = map(undone, (estimate.value, estimate.low, estimate.high))
+        return replace(estimate, se=estimate.se / reliability, value=value, low=low, high=high)
 
 
 def _concluded(case: _Case, top: int | None) -> AuditEstimate:
-    found, population = case.found, case.found.population
-    everywhere = np.ones(len(case.seen), dtype=bool)
-    answered = ~np.isnan(case.seen.y)
+    gathered, population = case.gathered, case.gathered.population
+    everywhere = np.ones(len(case.answered), dtype=bool)
+    answered = ~np.isnan(case.answered.y)
     agreement, calibration = _compared(case, answered)
     shared: dict[str, Any] = {
         "kind": case.audit.kind,
@@ -253,9 +257,9 @@ def _concluded(case: _Case, top: int | None) -> AuditEstimate:
         )
     total = case.total(everywhere, population)
     groups = {
-        name: _prevalence(case.total(found.group == name, part), part, case.level, name)
-        for name, part in found.groups.items()
-        if name and (found.group == name).any()
+        name: _prevalence(case.total(gathered.group == name, domain), domain, case.level, name)
+        for name, domain in gathered.groups.items()
+        if name and (gathered.group == name).any()
     }
     return AuditEstimate(
         **shared,
@@ -271,24 +275,27 @@ def _concluded(case: _Case, top: int | None) -> AuditEstimate:
     )
 
 
-def _prevalence(total: Total, part: Population, level: float, group: str = "") -> Estimate:
+def _prevalence(total: Total, population: Population, level: float, group: str = "") -> Estimate:
     name = f"prevalence of {group}" if group else "prevalence"
     value, low, high = (
-        (part.positive + count) / part.rows for count in (total.value, total.low, total.high)
+        (population.positive + count) / population.rows
+        for count in (total.value, total.low, total.high)
     )
-    return Estimate(name, value, total.se / part.rows, low, high, level, f"audit, {total.how}")
+    return Estimate(
+        name, value, total.se / population.rows, low, high, level, f"audit, {total.how}"
+    )
 
 
 def _listed(case: _Case, top: int | None) -> Estimate | None:
     """Precision of the list that was planned, or of one of ``top`` rows, by its audited rows."""
-    inside, first = case.seen.on_list, case.found.first
+    inside, first = case.answered.on_list, case.gathered.first
     if inside is not None:
-        each = case.seen.frame[inside].drop_duplicates("stratum")
+        each = case.answered.frame[inside].drop_duplicates("stratum")
         rows = float(each["of"].sum())
-        h = np.full(case.found.h.shape[1], np.nan)  # of rows that have changed since
+        h = np.full(case.gathered.h.shape[1], np.nan)  # of rows that have changed since
     elif top is not None and len(first):
-        inside, rows = case.found.h[:, 0] >= first[-1], float(len(first))
-        h = np.full(case.found.h.shape[1], first.sum())
+        inside, rows = case.gathered.h[:, 0] >= first[-1], float(len(first))
+        h = np.full(case.gathered.h.shape[1], first.sum())
     if inside is None or not inside.any():
         return None
     total = case.total(inside, Population(rows, 0.0, rows, h))
@@ -298,26 +305,28 @@ def _listed(case: _Case, top: int | None) -> Estimate | None:
 
 def _bounds(case: _Case, population: Population) -> tuple[float, float]:
     """Least and largest prevalence, if what nobody looked at were all negative or all positive."""
-    known = ~np.isnan(case.seen.y)
-    weight, y = case.found.weight[known], case.seen.y[known]
+    answered = ~np.isnan(case.answered.y)
+    weight, y = case.gathered.weight[answered], case.answered.y[answered]
     least = population.positive + float(weight @ y)
     most = population.positive + population.open - float(weight @ (1 - y))
     return least / population.rows, most / population.rows
 
 
-def _compared(case: _Case, known: Any) -> tuple[Agreement, Calibration]:
+def _compared(case: _Case, answered: Any) -> tuple[Agreement, Calibration]:
     """The model's expectation of the rows whose class was found, and h put right."""
-    y, h = case.seen.y[known], case.h[known]
+    y, h = case.answered.y[answered], case.h[answered]
     false_positive, false_negative = case.audit.reviewer_error
-    said = false_positive + (1 - false_positive - false_negative) * h  # what a reviewer would say
-    whole = case.found.population
-    own = len(y) * case.model_error * whole.rows / max(whole.open, 1.0)  # all of it is hidden
-    spread = np.hypot(np.sqrt(float(said @ (1 - said))), own)
-    gap = max(abs(float((y - said).sum())) - 0.5, 0.0)  # counts move in steps of one
+    reviewed = (
+        false_positive + (1 - false_positive - false_negative) * h
+    )  # what a reviewer would say
+    whole = case.gathered.population
+    error = len(y) * case.model_error * whole.rows / max(whole.open, 1.0)  # all of it is hidden
+    spread = np.hypot(np.sqrt(float(reviewed @ (1 - reviewed))), error)
+    gap = max(abs(float((y - reviewed).sum())) - 0.5, 0.0)  # counts move in steps of one
     p = float(2 * norm.sf(gap / spread)) if spread > 0 else float(gap == 0)
-    chance = case.seen.frame["chance"].to_numpy(dtype=float)[known]
+    chance = case.answered.frame["chance"].to_numpy(dtype=float)[answered]
     weight = np.where(np.isnan(chance), 1.0, 1 / chance)
-    agreement = Agreement(len(y), float(y.sum()), float(said.sum()), p)
+    agreement = Agreement(len(y), float(y.sum()), float(reviewed.sum()), p)
     return agreement, calibrate(y, h, weight)
 
 

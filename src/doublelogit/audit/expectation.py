@@ -71,10 +71,10 @@ class Earlier:
         mine, new = self.cells.steady_variance, cells.steady_variance
         share = mine / (mine + new) if mine + new > 0 else 1.0
         left = np.array([self.ratio, ratio]) @ (
-            parts := np.array([(1 - share) ** 2 * mine, share**2 * new])
+            variances := np.array([(1 - share) ** 2 * mine, share**2 * new])
         )
         both = self.cells.weighted(1 - share) + cells.weighted(share)
-        return both, float(left / parts.sum()) if parts.sum() > 0 else 1.0
+        return both, float(left / variances.sum()) if variances.sum() > 0 else 1.0
 
 
 def expect(
@@ -137,8 +137,8 @@ def expected_width(
     share, unseen = _shares(strata, truth), 1 - drawn / strata.rows
     ratio = _left(strata, drawn, share) if truth == "holds" else 1.0
 
-    def width(found: Floats) -> float:
-        cells, left, stretch = Cells(strata.rows, drawn, found, unseen), ratio, 1.0
+    def width(ends: Floats) -> float:
+        cells, left, stretch = Cells(strata.rows, drawn, ends, unseen), ratio, 1.0
         if earlier is not None:
             (cells, left), stretch = earlier.and_then(cells, ratio), earlier.stretch
         low, high, _ = total_interval(cells, cells.estimate, left, LEVEL)
@@ -187,8 +187,8 @@ def budget_for(
 
     def wide(budget: float, roughly: bool) -> bool:
         drawn = strata.allocation(budget).astype(float)
-        found = expected_width(strata, drawn, truth, earlier, roughly=roughly)
-        return found > width * population
+        computed = expected_width(strata, drawn, truth, earlier, roughly=roughly)
+        return computed > width * population
 
     near = _smallest(lambda budget: wide(budget, True), least, most)
     low, high = max(near / NEAR, least), min(near * NEAR, most)

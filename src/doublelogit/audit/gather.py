@@ -93,21 +93,21 @@ def ask(ids: Collection[str], top: int, block: Block, start: int) -> Part:
 
 def gather(blocks: Blocks, ids: Any, top: int) -> Gathered:
     """Ask every block, and put the audited rows in the order of their ids."""
-    parts = blocks.map(partial(ask, set(ids.tolist()), top), first_rows(blocks))
+    gathered = blocks.map(partial(ask, set(ids.tolist()), top), first_rows(blocks))
     groups: dict[str, Population] = {}
-    for part in parts:
-        for name, sums in part.groups.items():
+    for block in gathered:
+        for name, sums in block.groups.items():
             groups[name] = groups[name] + sums if name in groups else sums
-    names = np.concatenate([part.ids for part in parts])
-    at = _places(names, ids, np.concatenate([part.closed for part in parts]))
-    first = -np.sort(-np.concatenate([part.first for part in parts]))[:top]
+    names = np.concatenate([block.ids for block in gathered])
+    at = _places(names, ids, np.concatenate([block.closed for block in gathered]))
+    first = -np.sort(-np.concatenate([block.first for block in gathered]))[:top]
     return Gathered(
         dict(sorted(groups.items())),
-        np.concatenate([part.h for part in parts])[at],
-        np.concatenate([part.weight for part in parts])[at],
-        np.concatenate([part.group for part in parts])[at],
+        np.concatenate([block.h for block in gathered])[at],
+        np.concatenate([block.weight for block in gathered])[at],
+        np.concatenate([block.group for block in gathered])[at],
         first,
-        parts[0].weighted,
+        gathered[0].weighted,
     )
 
 

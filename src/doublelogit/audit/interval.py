@@ -128,12 +128,12 @@ def _last_kept(excess: Excess, estimate: float, mu: Floats) -> float:
     """The total farthest from the estimate that the test keeps, on one side."""
     total, above = excess(mu)
     beyond = total < estimate if mu[0] > 0 else total > estimate
-    kept = np.flatnonzero(~beyond | (above <= 0))
-    if len(kept) == 0:
+    within = np.flatnonzero(~beyond | (above <= 0))
+    if len(within) == 0:
         return estimate
-    if kept[-1] + 1 == len(mu):
+    if within[-1] + 1 == len(mu):
         return float(total[-1])
-    inside, outside = mu[kept[-1]], mu[kept[-1] + 1]
+    inside, outside = mu[within[-1]], mu[within[-1] + 1]
     for _ in range(HALVINGS):
         middle = np.sign(inside) * np.sqrt(inside * outside)
         total, above = excess(np.array([middle]))
@@ -213,28 +213,28 @@ class _Counts:
         """P(sum_k steps_k Y_k <= limit) for independent binomial counts Y_k."""
         if self.limit < 0:
             return 0.0
-        found = np.zeros(self.limit + 1)
-        found[0] = 1.0
+        mass = np.zeros(self.limit + 1)
+        mass[0] = 1.0
         each = zip(self.drawn, share, self.steps, self.counts, self.ways, strict=True)
         for n, p, step, counts, ways in each:
             chances = np.exp(ways + xlogy(counts, p) + xlog1py(n - counts, -p))
-            before, found = found, np.zeros(self.limit + 1)
+            before, mass = mass, np.zeros(self.limit + 1)
             for count, chance in zip((counts * step).astype(int), chances, strict=True):
-                found[count:] += chance * before[: self.limit + 1 - count]
-        return float(min(found.sum(), 1.0))
+                mass[count:] += chance * before[: self.limit + 1 - count]
+        return float(min(mass.sum(), 1.0))
 
 
 def linear_interval(
-    estimate: float, parts: Floats, freedom: Floats, level: float
+    estimate: float, variances: Floats, freedom: Floats, level: float
 ) -> tuple[float, float]:
     """Interval by Student's t of a total whose units are no zeros and ones.
 
     ``parts`` are the strata's contributions to the variance, each with its degrees of freedom;
     Satterthwaite's rule gives those of the sum.
     """
-    variance = float(parts.sum())
+    variance = float(variances.sum())
     if variance == 0:
         return estimate, estimate
-    effective = variance**2 / float((parts**2 / np.maximum(freedom, 1)).sum())
+    effective = variance**2 / float((variances**2 / np.maximum(freedom, 1)).sum())
     half = float(t.ppf((1 + level) / 2, effective)) * np.sqrt(variance)
     return estimate - half, estimate + half

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Ints
-from doublelogit.audit.blocks import Asked, Blocks, blocks_of, first_rows, fitted_table
+from doublelogit.audit.blocks import Blocks, Request, blocks_of, first_rows, fitted_table
 from doublelogit.audit.clusters import draft_clusters
 from doublelogit.audit.draw import row_keys
 from doublelogit.audit.estimate import AuditEstimate, estimate
@@ -88,8 +88,8 @@ class Plan:
     def curve(self, budgets: Sequence[float] = CURVE) -> list[Expected]:
         """Expected width against budget, as far as there are rows."""
         most = float(self.strata.rows @ self.strata.cost)
-        asked = sorted({*(b for b in budgets if b < most), self.spent})
-        return [self._expect(budget) for budget in asked]
+        sizes = sorted({*(b for b in budgets if b < most), self.spent})
+        return [self._expect(budget) for budget in sizes]
 
     def budget_for(self, width: float, truth: str = "holds") -> float:
         """Budget with which the interval of the prevalence is expected to be at most so wide."""
@@ -155,7 +155,7 @@ def plan(
     _check_numbers(budget, width, clusters)
     _check_swap(model, goals)
     before = None if earlier is None else estimate(model, X, earlier, y)
-    asked = Asked(
+    request = Request(
         by,
         cost,
         clusters,
@@ -165,9 +165,9 @@ def plan(
     question = Question(goals, set() if earlier is None else earlier.looked_at, top)
     number = 1 if earlier is None else earlier.last_round + 1
     task = _Task(question, Wish(budget, width, before), number, random_state + number - 1)
-    blocks = blocks_of(model, X, y, asked)
-    found = _of_rows(blocks, task) if clusters is None else _of_clusters(blocks, task)
-    return replace(found, before=before)
+    blocks = blocks_of(model, X, y, request)
+    draft = _of_rows(blocks, task) if clusters is None else _of_clusters(blocks, task)
+    return replace(draft, before=before)
 
 
 def _earlier(before: AuditEstimate | None, strata: Strata) -> Earlier | None:
@@ -201,10 +201,10 @@ class Wish:
         guess = make_strata(sums, FIRST_GUESS, *how)
         if self.reached:
             return guess, 0.0
-        asked = (self.width, population, "holds", _earlier(self.before, guess))
-        strata = make_strata(sums, budget_for(guess, *asked), *how)
+        arguments = (self.width, population, "holds", _earlier(self.before, guess))
+        strata = make_strata(sums, budget_for(guess, *arguments), *how)
         least = 0.0 if self.before is None else FEWEST_MORE * float(strata.cost.min())
-        return strata, max(budget_for(strata, *asked), least)
+        return strata, max(budget_for(strata, *arguments), least)
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,8 @@ def _of_rows(blocks: Blocks, task: _Task) -> Plan:
     choice = Choice(question, strata, keys, drawn, task.seed)
     starts = (np.cumsum(lengths) - lengths).tolist()
     nothing = [np.zeros(0, dtype=np.intp)] * len(lengths)
-    parts = blocks.map(partial(choose, choice), starts, listed or nothing)
-    chosen = Chosen.joined(parts).smallest(drawn)
+    choices = blocks.map(partial(choose, choice), starts, listed or nothing)
+    chosen = Chosen.joined(choices).smallest(drawn)
     frame = _frame(chosen, strata.rows, drawn / strata.rows, task.number)
     if strata.listed is not None:
         frame.insert(len(frame.columns) - 1, "list", strata.listed[chosen.stratum].astype(int))
@@ -273,14 +273,14 @@ def _shuffled(frame: Any, chosen: Chosen, strata: Strata, population: float, tas
 
 
 def _goals(goal: str | Sequence[str]) -> tuple[str, ...]:
-    asked = (goal,) if isinstance(goal, str) else tuple(goal)
-    asked = AUDIT_GOALS if asked == ("all",) else asked
-    for name in asked:
+    goals = (goal,) if isinstance(goal, str) else tuple(goal)
+    goals = AUDIT_GOALS if goals == ("all",) else goals
+    for name in goals:
         if name not in AUDIT_GOALS:
             raise ValueError(
                 f"`goal` must be one of {', '.join(AUDIT_GOALS)} or all; got {name!r}."
             )
-    return asked
+    return goals
 
 
 def _check_numbers(budget: float | None, width: float | None, clusters: Any) -> None:

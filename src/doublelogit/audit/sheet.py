@@ -140,8 +140,8 @@ def as_audit(
         return source
     if kind not in KINDS:
         raise ValueError(f"`audit_kind` must be one of {', '.join(KINDS)}; got {kind!r}.")
-    parts = source if isinstance(source, list | tuple) else [source]
-    frame = pd.concat([_read(part, kind) for part in parts], ignore_index=True)
+    sources = source if isinstance(source, list | tuple) else [source]
+    frame = pd.concat([_read(sheet, kind) for sheet in sources], ignore_index=True)
     audit = Audit(frame, kind, _errors(reviewer_error))
     repeated = frame["id"][audit.answered & frame["id"].duplicated(keep=False).to_numpy()]
     twice = repeated[repeated.duplicated()]
@@ -153,12 +153,12 @@ def as_audit(
     return audit
 
 
-def _errors(given: float | Sequence[float]) -> tuple[float, float]:
-    wrong = tuple(given) if isinstance(given, Sequence) else (given, given)
+def _errors(rates: float | Sequence[float]) -> tuple[float, float]:
+    wrong = tuple(rates) if isinstance(rates, Sequence) else (rates, rates)
     if len(wrong) != 2 or min(wrong) < 0 or sum(wrong) >= 1:
         raise ValueError(
             "`reviewer_error` must be a probability below 0.5, or two whose sum is below 1; got "
-            f"{given}."
+            f"{rates}."
         )
     return float(wrong[0]), float(wrong[1])
 
@@ -195,8 +195,8 @@ def _with_sheet(frame: Any, path: Path) -> Any:
     if not other.exists():
         return frame
     sheet = read_table(other, text=["class"], verbatim=["id"])
-    found = dict(zip(_ids(sheet["id"]), label_words(sheet["class"]), strict=True))
-    theirs = np.array([found.get(name, "") for name in frame["id"]], dtype=object)
+    classes = dict(zip(_ids(sheet["id"]), label_words(sheet["class"]), strict=True))
+    theirs = np.array([classes.get(name, "") for name in frame["id"]], dtype=object)
     mine = frame["class"].to_numpy(dtype=object)
     differ = (mine != "") & (theirs != "") & (mine != theirs)
     if differ.any():
@@ -221,12 +221,12 @@ def _with_design(frame: Any, kind: str) -> Any:
         raise TableError(f"chances must be above 0 and at most 1; got {chance.min()}.")
     rounds = frame["round"].astype(int) if "round" in frame.columns else 1
     stratum = as_words(frame["stratum"]) if "stratum" in frame.columns else chance.astype(str)
-    kept = frame.assign(round=rounds, stratum=stratum, chance=chance)
-    if "of" not in kept.columns:
-        size = kept.groupby(["round", "stratum"])["id"].transform("size")
-        kept["of"] = np.round(size / chance)
-    more = [name for name in ("cluster", "list") if name in kept.columns]
-    return kept[["id", *DESIGN, *more, "class"]]
+    design = frame.assign(round=rounds, stratum=stratum, chance=chance)
+    if "of" not in design.columns:
+        size = design.groupby(["round", "stratum"])["id"].transform("size")
+        design["of"] = np.round(size / chance)
+    more = [name for name in ("cluster", "list") if name in design.columns]
+    return design[["id", *DESIGN, *more, "class"]]
 
 
 def _coded(words: Any) -> Floats:

@@ -83,10 +83,10 @@ class Strata:
     cost: Floats  # mean cost of a row
     listed: Any = None  # whether its rows are on the list; None if there is none
 
-    def only(self, kept: Any) -> "Strata":
+    def only(self, mask: Any) -> "Strata":
         """Some of the strata."""
         summed = ("rows", "share", "h", "spread", "cost")
-        return replace(self, **{name: vars(self)[name][kept] for name in summed})
+        return replace(self, **{name: vars(self)[name][mask] for name in summed})
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -103,9 +103,9 @@ def listed_rows(question: Question, tallies: list[Tally]) -> list[Ints]:
     """Rows of each block that are on the list, the likeliest of all blocks."""
     owner = np.concatenate([np.full(len(t.first.h), i) for i, t in enumerate(tallies)])
     h = np.concatenate([t.first.h for t in tallies])
-    kept = np.zeros(len(h), dtype=bool)
-    kept[np.argsort(-h, kind="stable")[: question.top]] = True
-    return [tally.first.row[kept[owner == i]] for i, tally in enumerate(tallies)]
+    listed = np.zeros(len(h), dtype=bool)
+    listed[np.argsort(-h, kind="stable")[: question.top]] = True
+    return [tally.first.row[listed[owner == i]] for i, tally in enumerate(tallies)]
 
 
 def add_up(
@@ -157,10 +157,13 @@ class Chosen:
         return Chosen(*(values[at] for values in vars(self).values()))
 
     @classmethod
-    def joined(cls, parts: list["Chosen"]) -> "Chosen":
+    def joined(cls, choices: list["Chosen"]) -> "Chosen":
         """The rows of several parts."""
         return cls(
-            *(np.concatenate(each) for each in zip(*(vars(p).values() for p in parts), strict=True))
+            *(
+                np.concatenate(each)
+                for each in zip(*(vars(p).values() for p in choices), strict=True)
+            )
         )
 
 
@@ -181,15 +184,20 @@ def choose(choice: Choice, block: Block, start: int, listed: Ints) -> Chosen:
     on_list = np.isin(rows, listed)
     number = {key: i for i, key in enumerate(choice.keys)}
     keys = _keys(block, rows)
-    own = np.array(
+    strata = np.array(
         [number[g, on, a, c] for (g, _, a, c), on in zip(keys, on_list.tolist(), strict=True)],
         dtype=np.intp,
     )
-    stratum = choice.strata.of[own, bin_of(block.h[rows])] if len(rows) else own
+    stratum = choice.strata.of[strata, bin_of(block.h[rows])] if len(rows) else strata
     random = row_keys(start + rows, choice.seed)
-    kept = smallest(random, stratum, choice.drawn)
-    few = rows[kept]
-    group = np.array([keys[i][0] for i in kept], dtype=object)
+    smallest_rows = smallest(random, stratum, choice.drawn)
+    few = rows[smallest_rows]
+    group = np.array([keys[i][0] for i in smallest_rows], dtype=object)
     return Chosen(
-        random[kept], start + few, stratum[kept], block.ids(start, few), block.h[few], group
+        random[smallest_rows],
+        start + few,
+        stratum[smallest_rows],
+        block.ids(start, few),
+        block.h[few],
+        group,
     )

@@ -53,8 +53,8 @@ def pack(value: Any, packed: Packed) -> Any:
     if isinstance(value, dict) and all(isinstance(k, str) and k[:1] != "$" for k in value):
         return {key: pack(v, packed) for key, v in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: pack(getattr(value, f.name), packed) for f in fields(value)}
-        return {"$record": type(value).__name__, "fields": parts}
+        packed_fields = {f.name: pack(getattr(value, f.name), packed) for f in fields(value)}
+        return {"$record": type(value).__name__, "fields": packed_fields}
     if hasattr(value, "get_params") and not isinstance(value, type):
         return _pack_classifier(value, packed)
     raise TypeError(f"a model file cannot hold {value!r}, a {type(value).__name__}.")
@@ -98,13 +98,13 @@ class Unpacker:
         """The value that JSON has held."""
         self._spend(PER_VALUE)
         if isinstance(value, list):
-            return [self.unpack(part) for part in value]
+            return [self.unpack(item) for item in value]
         if not isinstance(value, dict):
             return value
         for mark, read in READ.items():
             if mark in value:
                 return read(self, value)
-        return {key: self.unpack(part) for key, part in value.items()}
+        return {key: self.unpack(item) for key, item in value.items()}
 
     def _spend(self, n_bytes: float) -> None:
         self.left -= n_bytes
@@ -117,14 +117,14 @@ class Unpacker:
         return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value["$float"]]
 
     def _tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.unpack(part) for part in value["$tuple"])
+        return tuple(self.unpack(item) for item in value["$tuple"])
 
     def _items(self, value: dict[str, Any]) -> Any:
         items = self.unpack(value["$items"])
         if value["object"]:
-            found = np.empty(len(items), dtype=object)  # of lists numpy would make a matrix
-            found[:] = items
-            return found
+            array = np.empty(len(items), dtype=object)  # of lists numpy would make a matrix
+            array[:] = items
+            return array
         if not all(isinstance(item, str | int | float | bool) for item in items):
             raise ModelFileError("it has a list of values that are no texts or numbers.")
         # numpy gives every text the length of the longest
@@ -140,8 +140,8 @@ class Unpacker:
         return array.astype(array.dtype.newbyteorder("="))
 
     def _record(self, value: dict[str, Any]) -> Any:
-        parts = {key: self.unpack(part) for key, part in value["fields"].items()}
-        return self.records[value["$record"]](**parts)
+        values = {key: self.unpack(item) for key, item in value["fields"].items()}
+        return self.records[value["$record"]](**values)
 
     def _classifier(self, value: dict[str, Any]) -> Any:
         import sklearn

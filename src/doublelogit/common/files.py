@@ -176,10 +176,10 @@ def _created(path: Path) -> tuple[Path, int]:
 def _mode_of(path: Path) -> int | None:
     """Permissions of a file that is replaced; None for a new one, or in place of a link."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return None
-    return stat.S_IMODE(found.st_mode) & 0o777 if stat.S_ISREG(found.st_mode) else None
+    return stat.S_IMODE(status.st_mode) & 0o777 if stat.S_ISREG(status.st_mode) else None
 
 
 def _claimed(handle: int) -> bool:
@@ -221,11 +221,11 @@ def _sweep(folder: Path) -> None:
 
 def _remove_leftover(path: Path) -> None:
     """Remove a temporary file that no living process has locked."""
-    found = path.lstat()
-    if not stat.S_ISREG(found.st_mode):
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
         return  # nothing that was written here
     if os.name == "nt":  # pragma: no cover
-        if found.st_mtime < time.time() - STALE:
+        if status.st_mtime < time.time() - STALE:
             path.unlink()
         return
     handle = os.open(path, os.O_RDONLY | NOFOLLOW | os.O_NONBLOCK)
@@ -233,7 +233,7 @@ def _remove_leftover(path: Path) -> None:
         try:
             left = lock(handle)
         except OSError:  # no locks on this file system
-            left = found.st_mtime < time.time() - STALE
+            left = status.st_mtime < time.time() - STALE
         if left:
             path.unlink()
     finally:

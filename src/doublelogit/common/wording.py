@@ -28,9 +28,9 @@ def percent(share: float) -> str:
     return f"{share:.1%}"
 
 
-def share_words(known: float | Sequence[float]) -> str:
+def share_words(share: float | Sequence[float]) -> str:
     """A share that is known, with its standard deviation if that was given."""
-    mean, *deviation = known if isinstance(known, Sequence) else [known]
+    mean, *deviation = share if isinstance(share, Sequence) else [share]
     return percent(mean) + "".join(f" ± {percent(sd)}" for sd in deviation)
 
 
@@ -71,7 +71,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 def visible(text: str) -> str:
     """A text as it stands, characters that a terminal would obey written as their codes."""
-    return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
+    return CONTROL.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:

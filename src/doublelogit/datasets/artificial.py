@@ -92,8 +92,8 @@ def make_half(
     X = rng.standard_normal((n_samples, n_features))
     posterior = np.asarray(expit(X @ beta + intercept))
     y = (rng.uniform(size=n_samples) < posterior).astype(int)
-    found = {"data": X, "target": y, "posterior": posterior, "coef": beta}
-    return Bunch(**found, intercept=intercept, name="Half")
+    bunch = {"data": X, "target": y, "posterior": posterior, "coef": beta}
+    return Bunch(**bunch, intercept=intercept, name="Half")
 
 
 def _make(name: str, n: int, p: int, scale: str, random_state: Any) -> Bunch:

@@ -47,9 +47,9 @@ def to_onnx(model: Any) -> Any:
     check_is_fitted(model)
     graph = Graph()
     if isinstance(model, TableClassifier):
-        found = answers(model.fitted_.model, features(graph, model.encoding_))
+        outputs = answers(model.fitted_.model, features(graph, model.encoding_))
     else:
-        found = answers(model.model_, graph.input("X", model.n_features_in_))
-    for name, value in found._asdict().items():
+        outputs = answers(model.model_, graph.input("X", model.n_features_in_))
+    for name, value in outputs._asdict().items():
         graph.output(name, value, MEANINGS[name])
     return graph.model("Class and labelling of positive-unlabelled data, by doublelogit.")

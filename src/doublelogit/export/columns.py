@@ -15,11 +15,11 @@ from doublelogit.tables.expansion import Coded, Smooth, plain
 
 def features(graph: Graph, encoding: TableEncoding) -> Value:
     """The features of a table, from an input for each of its columns."""
-    parts = []
+    values = []
     for column in encoding.used:
         texts = isinstance(plain(column), Category)
-        parts += encoded(column, graph.input(column.name, texts=texts))
-    return graph.node("Concat", *parts, axis=1)
+        values += encoded(column, graph.input(column.name, texts=texts))
+    return graph.node("Concat", *values, axis=1)
 
 
 @singledispatch
@@ -49,12 +49,12 @@ def _(column: Date, x: Value) -> list[Value]:
     """A date is given in seconds since 1970."""
     gone = _gone(x)
     years = gone.node("Where", column.fill, x / YEAR)
-    parts = [(years - column.centre) / column.scale]
+    pieces = [(years - column.centre) / column.scale]
     if column.season:
-        known = 1.0 - gone.numbers()
+        present = 1.0 - gone.numbers()
         angle = years * (2 * np.pi)  # not every runtime has the cosine in double precision
-        parts += [known * (angle + shift).node("Sin") for shift in (0.0, np.pi / 2)]
-    return [*parts, gone.numbers()] if column.missing else parts
+        pieces += [present * (angle + shift).node("Sin") for shift in (0.0, np.pi / 2)]
+    return [*pieces, gone.numbers()] if column.missing else pieces
 
 
 @encoded.register
@@ -62,23 +62,23 @@ def _(column: Category, x: Value) -> list[Value]:
     """Indicators of all levels but the first; a missing value is an empty text."""
     named = [level for level in column.levels if level != OTHER]
     texts = ["" if level == MISSING else level for level in named]
-    found = x.node("Equal", np.array([texts], dtype=object)).numbers()
-    each = dict(zip(named, _columns(found, len(named)), strict=True))
-    each[OTHER] = 1.0 - found @ np.ones((len(named), 1))
+    matches = x.node("Equal", np.array([texts], dtype=object)).numbers()
+    each = dict(zip(named, _columns(matches, len(named)), strict=True))
+    each[OTHER] = 1.0 - matches @ np.ones((len(named), 1))
     return [each[level] for level in column.levels[1:]]
 
 
 @encoded.register
 def _(column: Smooth, x: Value) -> list[Value]:
-    parts = encoded(column.base, x)
-    return [*parts, _bent(column.curves, parts[0])]
+    pieces = encoded(column.base, x)
+    return [*pieces, _bent(column.curves, pieces[0])]
 
 
 @encoded.register
 def _(column: Coded, x: Value) -> list[Value]:
-    parts = encoded(column.base, x)
-    together = x.graph.node("Concat", *parts, axis=1)
-    return [*parts, together @ np.arange(1.0, len(parts) + 1)[:, None]]
+    pieces = encoded(column.base, x)
+    together = x.graph.node("Concat", *pieces, axis=1)
+    return [*pieces, together @ np.arange(1.0, len(pieces) + 1)[:, None]]
 
 
 def _gone(x: Value) -> Value:

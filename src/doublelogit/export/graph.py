@@ -36,11 +36,11 @@ class Graph:
         self.constants.append(numpy_helper.from_array(array, name))
         return Value(self, name)
 
-    def node(self, kind: str, *given: Any, domain: str = "", **attributes: Any) -> "Value":
+    def node(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> "Value":
         """The value of an operator of ONNX."""
         from onnx import helper
 
-        names = [v.name if isinstance(v, Value) else self.constant(v).name for v in given]
+        names = [v.name if isinstance(v, Value) else self.constant(v).name for v in inputs]
         name = f"{kind.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, names, [name], domain=domain, **attributes))
         return Value(self, name)

@@ -30,9 +30,9 @@ def added_trees(forests: Sequence[Any], X: Value, width: int) -> Value:
             width += len(split)
         nodes.append(_nodes(forest, feature))
     table = X.graph.node("Concat", *columns, axis=1)
-    found = table.node("TreeEnsembleRegressor", domain=ML, n_targets=1, **_ensemble(nodes))
+    totals = table.node("TreeEnsembleRegressor", domain=ML, n_targets=1, **_ensemble(nodes))
     baseline = float(np.mean([forest.baseline for forest in forests]))
-    return found.node("Cast", to=TensorProto.DOUBLE) + baseline
+    return totals.node("Cast", to=TensorProto.DOUBLE) + baseline
 
 
 def _by_level(forest: Forest) -> list[tuple[int, Ints]]:
@@ -73,9 +73,11 @@ def _ensemble(nodes: list[dict[str, Any]]) -> dict[str, Any]:
     """Attributes of the ensemble, whose sum is the mean over forests."""
     from onnx import numpy_helper
 
-    n_trees = np.cumsum([0, *(part["tree"].max() + 1 for part in nodes)])
-    every = {name: np.concatenate([part[name] for part in nodes]) for name in nodes[0]}
-    tree = np.concatenate([part["tree"] + n for part, n in zip(nodes, n_trees, strict=False)])
+    n_trees = np.cumsum([0, *(tree_nodes["tree"].max() + 1 for tree_nodes in nodes)])
+    every = {name: np.concatenate([tree_nodes[name] for tree_nodes in nodes]) for name in nodes[0]}
+    tree = np.concatenate(
+        [tree_nodes["tree"] + n for tree_nodes, n in zip(nodes, n_trees, strict=False)]
+    )
     leaf = every["leaf"]
     return {
         "nodes_treeids": tree.tolist(),

@@ -73,8 +73,8 @@ class _Null:
         rows = memory_rows(X, s)
         constant = Terms(X.shape[1], np.array([], dtype=int))
         problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
-        found = maximum(problem, naive_start(problem), tol=TOL)
-        best, value = found.theta, -2 * len(s) * found.value
+        optimum = maximum(problem, naive_start(problem), tol=TOL)
+        best, value = optimum.theta, -2 * len(s) * optimum.value
         return cls(X, expit(X @ best[:-2] + best[-2]), float(expit(best[-1])), value)
 
     def scores(self, s: Floats) -> tuple[Floats, Floats, Floats]:
@@ -103,8 +103,8 @@ def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
     everything = _affordable(order, bends, int(s.sum()))
     helpful = [i for i in everything if merits[i] > 0] or everything[:1]
     fits = {}
-    for kept in ([0], helpful, everything):
-        chosen = tuple(sorted(kept))
+    for columns_tested in ([0], helpful, everything):
+        chosen = tuple(sorted(columns_tested))
         if chosen not in fits:
             fits[chosen] = _Null.fit(np.hstack([X, *(bends[i] for i in chosen)]), s, C)
     bent = fits[tuple(sorted(everything))]
@@ -120,30 +120,30 @@ def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
 def _affordable(order: list[int], bends: list[Floats], labelled: int) -> list[int]:
     """The first bends that the labels can bear."""
     most = min(MOST_TERMS, max(1, labelled // PER_LABEL))
-    kept: list[int] = []
+    affordable: list[int] = []
     size = 0
     for i in order:
         if size + bends[i].shape[1] <= most:
-            kept, size = [*kept, i], size + bends[i].shape[1]
-    return kept
+            affordable, size = [*affordable, i], size + bends[i].shape[1]
+    return affordable
 
 
 def _bends(straight: _Null, pull: Floats) -> tuple[list[tuple[int, ...]], list[Floats]]:
     """Another response, curves of every column, products of the columns that matter most."""
     X = straight.X
     terms: list[tuple[int, ...]] = [()]
-    found: list[Floats] = [straight.y[:, None] / max(float(straight.y.std()), TINY)]
+    columns: list[Floats] = [straight.y[:, None] / max(float(straight.y.std()), TINY)]
     for j in range(X.shape[1]):
         curves = Curves.learn(X[:, j])
         if curves is not None:
             terms.append((j,))
-            found.append(curves.at(X[:, j]))
+            columns.append(curves.at(X[:, j]))
     near = np.clip(X, -FAR, FAR)
     strongest = np.argsort(-np.abs((near**2).T @ np.abs(pull)))[:PAIRED]
     for i, j in combinations(sorted(strongest.tolist()), 2):
         terms.append((i, j))
-        found.append((near[:, i] * near[:, j])[:, None])
-    return terms, found
+        columns.append((near[:, i] * near[:, j])[:, None])
+    return terms, columns
 
 
 @dataclass(frozen=True)

@@ -97,13 +97,13 @@ def _all(
 def _succeeded(draws: list[Floats | Exception]) -> list[Floats]:
     """The draws of resamples that could be fitted, if they are nearly all."""
     failed = [draw for draw in draws if isinstance(draw, Exception)]
-    found = [draw for draw in draws if not isinstance(draw, Exception)]
+    succeeded = [draw for draw in draws if not isinstance(draw, Exception)]
     if failed:
-        said = f"{len(failed)} of {len(draws)} resamples could not be fitted: {failed[0]}"
+        message = f"{len(failed)} of {len(draws)} resamples could not be fitted: {failed[0]}"
         if len(failed) > TOLERATED * len(draws):
-            raise ValueError(said)
-        warnings.warn(f"{said} They were left out.", BootstrapWarning, stacklevel=3)
-    return found
+            raise ValueError(message)
+        warnings.warn(f"{message} They were left out.", BootstrapWarning, stacklevel=3)
+    return succeeded
 
 
 def _one(

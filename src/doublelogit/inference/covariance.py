@@ -110,4 +110,4 @@ def _within(
 ) -> Floats:
     Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
     sides = ((Xa, d_a), (Xb, d_b))
-    return np.hstack([gathered_terms(codes, n, part, -weight * d) for part, d in sides])
+    return np.hstack([gathered_terms(codes, n, Z, -weight * d) for Z, d in sides])

@@ -189,7 +189,7 @@ class PosteriorDiagnosis(Diagnosis):
         mixture = self.mixture
         at_random = float(mixture.weight[mixture.rho == 0].sum())
         low, high = mixture.prevalence_interval(CREDIBLE)
-        others = [found for found in self.fit_findings if found.topic != "orientation"]
+        others = [finding for finding in self.fit_findings if finding.topic != "orientation"]
         return [
             findings.credible_range(low, high, CREDIBLE),
             findings.mechanism(at_random, len(mixture.weight)),
@@ -240,12 +240,14 @@ def _from_starts(fitted: FittedProblem, n_starts: int) -> tuple[Floats, Floats]:
     """Depth and prevalence of the optimum that each start leads to, the fitted one first."""
     problem = fitted.problem
     rng = np.random.default_rng(0)
-    found = [
+    solutions = [
         maximum(problem, theta, tol=1e-6)
         for theta in (fitted.theta, *starts(problem, "naive", n_starts - 1, rng))
     ]
-    values = problem.n * np.array([solution.value for solution in found])
-    pis = [prevalence_value_grad(problem.likelihood, solution.theta).value for solution in found]
+    values = problem.n * np.array([solution.value for solution in solutions])
+    pis = [
+        prevalence_value_grad(problem.likelihood, solution.theta).value for solution in solutions
+    ]
     return values - values.min(), np.array(pis)
 
 

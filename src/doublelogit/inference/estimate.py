@@ -42,10 +42,10 @@ class Estimate:
 
     def __str__(self) -> str:
         digits = ".0f" if self.high > 10 else ".3f"
-        parts = [f"{low:{digits}} to {high:{digits}}" for low, high in self.regions]
+        intervals = [f"{low:{digits}} to {high:{digits}}" for low, high in self.regions]
         return (
-            f"{self.name} {self.value:{digits}}, {self.level:.0%} interval {' or '.join(parts)} "
-            f"({self.method})"
+            f"{self.name} {self.value:{digits}}, {self.level:.0%} interval "
+            f"{' or '.join(intervals)} ({self.method})"
         )
 
     def hull(self, other: "Estimate") -> "Estimate":

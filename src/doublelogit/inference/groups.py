@@ -25,12 +25,12 @@ class Groups:
     @classmethod
     def from_values(cls, values: Any, rows: Rows, what: str) -> "Groups":
         """Groups by one value per row; ``what`` names the argument in errors."""
-        n, given = row_count(rows), np.asarray(values)
-        if len(given) != n:
-            raise ValueError(f"{what} must have one value per row; got {len(given)} for {n} rows.")
-        if any(value is None or value != value for value in given.tolist()):
+        n, array = row_count(rows), np.asarray(values)
+        if len(array) != n:
+            raise ValueError(f"{what} must have one value per row; got {len(array)} for {n} rows.")
+        if any(value is None or value != value for value in array.tolist()):
             raise ValueError(f"{what} must name a group for every row; got missing values.")
-        names, codes = np.unique(given, return_inverse=True)
+        names, codes = np.unique(array, return_inverse=True)
         return cls(tuple(names.tolist()), rows.scatter(codes))
 
     def __len__(self) -> int:

@@ -148,15 +148,15 @@ class LikelihoodInference(Inference):
             rates = (
                 RATES[1:] if rows.sum_columns(_labelled_negatives, rows.s, rows.known) else RATES
             )
-        found = {}
+        estimates = {}
         for rate in rates:
             refitted = clone(self.model).set_params(false_label_rate=float(rate))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", OrientationWarning)  # the fit itself has shown it
                 refitted.fit(**self._data)
             again = bind(refitted, **self._data)
-            found[float(rate)] = self._delta("prevalence", again, None, 0.95)[None]
-        return found
+            estimates[float(rate)] = self._delta("prevalence", again, None, 0.95)[None]
+        return estimates
 
     def diagnose(self, n_starts: int = 8) -> LikelihoodDiagnosis:
         """What in this fit may not be trusted; prints as sentences, ``plot()`` shows it."""
@@ -168,18 +168,18 @@ class LikelihoodInference(Inference):
         check_level(level)
         method = method or ("delta" if by is not None or self._sharp else "profile")
         if method == "bootstrap":
-            found = self._bootstrapped(name, by, level, options)
+            estimates = self._bootstrapped(name, by, level, options)
         elif method == "delta":
-            found = self._delta(name, self._fitted, by, level)
+            estimates = self._delta(name, self._fitted, by, level)
         elif method != "profile":
             raise ValueError(f"method must be profile, delta or bootstrap; got {method!r}.")
         elif by is not None:
             raise ValueError("method='profile' is for all rows together; got by. Use bootstrap.")
         else:
-            found = {None: self._profiled(name, level)}
+            estimates = {None: self._profiled(name, level)}
         if method != "bootstrap":
             self._warn()
-        return found[None] if by is None else found
+        return estimates[None] if by is None else estimates
 
     def _groups(self, fitted: FittedProblem, by: Any) -> Groups:
         rows = fitted.problem.rows
@@ -191,11 +191,11 @@ class LikelihoodInference(Inference):
         """Estimates by group, with intervals from the curvature."""
         groups = self._groups(fitted, by)
         shares = GroupShares.over(fitted, groups, self._sampling)
-        found, least = SHARES[name](shares), np.zeros(len(groups))
+        estimates, least = SHARES[name](shares), np.zeros(len(groups))
         if name == "prevalence":  # the labelled rows are certain
             rate = fitted.problem.false_label_rate
             least = np.maximum(prevalence_at(1.0, shares.labelled_share, rate), 0.0)
-        numbers = zip(groups.names, *map(np.ndarray.tolist, (*found, least)), strict=True)
+        numbers = zip(groups.names, *map(np.ndarray.tolist, (*estimates, least)), strict=True)
         return {
             group: share_estimate(name, value, se, level, "delta method", total, certain)
             for group, value, se, total, certain in numbers
@@ -233,19 +233,19 @@ class LikelihoodInference(Inference):
         walked = self.profile if level <= WALKED else self._walked(level)
         fitted, groups = self._fitted, Groups.everyone(self._fitted.problem.rows)
         shares = GroupShares.over(fitted, groups, self._sampling)
-        found = PROFILED[name](ProfiledShares(fitted, self._sampling, shares, walked, level))
+        estimate = PROFILED[name](ProfiledShares(fitted, self._sampling, shares, walked, level))
         if fitted.problem.smooth is None:
-            return found
+            return estimate
         # the penalised profile takes the smoothness of curves for known, and leans to the line
-        return found.hull(self._delta(name, fitted, None, level)[None])
+        return estimate.hull(self._delta(name, fitted, None, level)[None])
 
     def _walked(self, level: float) -> Profile:
         """The profile as far as a level needs it, from every optimum that is known."""
         decided, problem = self.model.orientation_, self._fitted.problem
         # the worse of two solutions: its interval is that of its own basin
-        own = decided is not None and decided.gap < 0
-        if own or row_count(problem.rows) > LARGE_SAMPLE:
-            return profile(self._fitted, level, own=own)
+        improved = decided is not None and decided.gap < 0
+        if improved or row_count(problem.rows) > LARGE_SAMPLE:
+            return profile(self._fitted, level, own=improved)
         return profile(self._fitted, level, others=other_optima(self._fitted, self._rival))
 
     @property
@@ -271,8 +271,8 @@ class LikelihoodInference(Inference):
         """Whether intervals from the curvature do not hold: it is flat, or the ridge bends."""
         if self.weak:
             return True
-        found, delta = self._reliable, self._curvature
-        return bool(found.high - found.low > BENT_RIDGE * (delta.high - delta.low))
+        reliable, delta = self._reliable, self._curvature
+        return bool(reliable.high - reliable.low > BENT_RIDGE * (delta.high - delta.low))
 
     @cached_property
     def _curvature(self) -> Estimate:
@@ -282,9 +282,9 @@ class LikelihoodInference(Inference):
     @property
     def logit_error(self) -> float:
         """Standard error of the logit of the hidden share, which grows at both of its bounds."""
-        found, least = self._curvature, max(least_prevalence(self._fitted.problem), 0.0)
-        slope = (found.value - least) * (1 - found.value) / (1 - least)
-        return float(found.se / slope) if slope > 0 else np.inf
+        curvature, least = self._curvature, max(least_prevalence(self._fitted.problem), 0.0)
+        slope = (curvature.value - least) * (1 - curvature.value) / (1 - least)
+        return float(curvature.se / slope) if slope > 0 else np.inf
 
     @cached_property
     def _sharp(self) -> bool:
@@ -301,9 +301,9 @@ class LikelihoodInference(Inference):
         """
         if self._sharp:
             return False
-        found, (least, most) = self._reliable, self.profile.bounds
-        at_bound = found.low <= least * (1 + AT_BOUND) or found.high >= most - AT_BOUND
-        return len(found.regions) > 1 or at_bound or found.high - found.low > VERY_WIDE
+        reliable, (least, most) = self._reliable, self.profile.bounds
+        at_bound = reliable.low <= least * (1 + AT_BOUND) or reliable.high >= most - AT_BOUND
+        return len(reliable.regions) > 1 or at_bound or reliable.high - reliable.low > VERY_WIDE
 
     @cached_property
     def misfits(self) -> list[Misfit]:

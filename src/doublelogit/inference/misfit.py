@@ -81,20 +81,20 @@ def misfits(fitted: FittedProblem) -> list[Misfit]:
     fn = partial(_gram, fitted.pair, columns, problem.false_label_rate)
     gram = rows.sum_rows(fn, rows.s, rows.weight)
     names = [*fitted.feature_names]
-    found = []
+    results = []
     for kind in MISFIT_LEVELS:
-        asked = [q for q in questions if KINDS[q.question] == kind]
-        values = [(q, _p_value(gram, len(fitted.theta), q.terms)) for q in asked]
+        mine = [q for q in questions if KINDS[q.question] == kind]
+        values = [(q, _p_value(gram, len(fitted.theta), q.terms)) for q in mine]
         tests = [(q, p) for q, p in values if p is not None]
         for q, p in sorted(tests, key=lambda test: test[1]):
             name = names[q.feature] if q.feature >= 0 else ""
-            found.append(Misfit(q.question, name, min(1.0, p * len(tests))))
-    return found
+            results.append(Misfit(q.question, name, min(1.0, p * len(tests))))
+    return results
 
 
-def worst_misfit(found: list[Misfit]) -> Misfit | None:
+def worst_misfit(candidates: list[Misfit]) -> Misfit | None:
     """The answer that is furthest beyond its level; None if the labels speak against nothing."""
-    against = [misfit for misfit in found if misfit.rejects]
+    against = [misfit for misfit in candidates if misfit.rejects]
     limits = {m: MISFIT_LEVELS[KINDS[m.question]] for m in against}
     return min(against, key=lambda m: m.p_value / limits[m], default=None)
 
@@ -116,7 +116,7 @@ class _Columns:
     def terms(self, X: Floats, y: Floats, slope_a: Floats, slope_b: Floats) -> Floats:
         """The further terms of a block, each times the slope of the model it would belong to."""
         Z = (X - self.centre) / self.spread
-        found = np.empty((len(y), self.size))
+        columns = np.empty((len(y), self.size))
         for question, feature, at in self.questions:
             slope = slope_b if question == "labelling" else slope_a
             if question == "response":
@@ -126,8 +126,8 @@ class _Columns:
                 terms = np.column_stack([length, Z[:, feature] / length])
             else:
                 terms = Z[:, [feature]]
-            found[:, at] = slope[:, None] * terms
-        return found
+            columns[:, at] = slope[:, None] * terms
+        return columns
 
 
 def _questions(problem: Problem) -> tuple[list[_Question], int]:
@@ -135,13 +135,13 @@ def _questions(problem: Problem) -> tuple[list[_Question], int]:
     positions = np.append(np.arange(problem.rows.n_features), -1.0)
     models = (problem.outcome, problem.propensity)
     outcome, propensity = (set(m.take(positions)[:-1].astype(int).tolist()) for m in models)
-    asked = [("response", -1, 1)]
-    asked += [("shape", j, 2) for j in sorted(outcome)]
-    asked += [("class", j, 1) for j in sorted(propensity - outcome)]
-    asked += [("labelling", j, 1) for j in sorted(outcome - propensity)]
-    ends = np.cumsum([0, *(size for *_, size in asked)]).tolist()
-    places = [slice(*ends[i : i + 2]) for i in range(len(asked))]
-    return [_Question(q, j, at) for (q, j, _), at in zip(asked, places, strict=True)], ends[-1]
+    questions = [("response", -1, 1)]
+    questions += [("shape", j, 2) for j in sorted(outcome)]
+    questions += [("class", j, 1) for j in sorted(propensity - outcome)]
+    questions += [("labelling", j, 1) for j in sorted(outcome - propensity)]
+    ends = np.cumsum([0, *(size for *_, size in questions)]).tolist()
+    places = [slice(*ends[i : i + 2]) for i in range(len(questions))]
+    return [_Question(q, j, at) for (q, j, _), at in zip(questions, places, strict=True)], ends[-1]
 
 
 def _gram(
@@ -157,7 +157,7 @@ def _gram(
     s_x = label.value + rate * (1 - y.value)
     unit = np.sqrt(weight / np.maximum(s_x * (1 - s_x), TINY))
     slopes = (unit * (label.d_a - rate * y.d_a), unit * (label.d_b - rate * y.d_b))
-    D = [_times(_dense(part), slope) for part, slope in zip((Xa, Xb), slopes, strict=True)]
+    D = [_times(_dense(Z), slope) for Z, slope in zip((Xa, Xb), slopes, strict=True)]
     further = columns.terms(_dense(X), y.value, *slopes)
     both = np.column_stack([*D, further, unit * (s - s_x)])
     return np.asarray(both.T @ both)

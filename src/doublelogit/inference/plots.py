@@ -49,14 +49,14 @@ def plot_posterior(ax: Any, diagnosis: Any) -> None:
 
 def plot_profile(ax: Any, diagnosis: Any) -> None:
     """Profile likelihood of the prevalence, with what fits within two units."""
-    found = diagnosis.profile
-    for low, high in found.fitting(FITS_UNITS):
+    profile = diagnosis.profile
+    for low, high in profile.fitting(FITS_UNITS):
         ax.axvspan(low, high, color=BLUE, alpha=0.12, lw=0)
-    ax.plot(found.prevalence, -found.drop, "o-", ms=2.5, lw=1.2, color=BLUE)
+    ax.plot(profile.prevalence, -profile.drop, "o-", ms=2.5, lw=1.2, color=BLUE)
     ax.axhline(-FITS_UNITS, color=GREY, lw=0.8, ls="--")
-    ax.axvline(found.bounds[0], color=GREY, lw=0.8)
+    ax.axvline(profile.bounds[0], color=GREY, lw=0.8)
     middle = float(np.mean(ax.get_ylim()))
-    ax.text(found.bounds[0], middle, "labelled share", fontsize=7, color=GREY, rotation=90)
+    ax.text(profile.bounds[0], middle, "labelled share", fontsize=7, color=GREY, rotation=90)
     ax.set(title="Which prevalences fit", xlabel="prevalence", ylabel="log-likelihood, best = 0")
 
 

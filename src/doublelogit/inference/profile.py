@@ -75,9 +75,9 @@ class Walk:
 
     def at(self, prevalence: Floats) -> Floats:
         """The drop at other prevalences; infinite where the walk did not go."""
-        found = np.interp(prevalence, self.prevalence, self.drop)
+        drop = np.interp(prevalence, self.prevalence, self.drop)
         outside = (prevalence < self.prevalence[0]) | (prevalence > self.prevalence[-1])
-        return np.where(outside, np.inf, found)
+        return np.where(outside, np.inf, drop)
 
     def _position(self, prevalence: Floats) -> Floats:
         return hidden_logit(prevalence, self.bound)
@@ -118,8 +118,8 @@ class Profile:
 
     def interval(self, level: float = 0.95) -> Region:
         """The lowest and the highest prevalence of all regions."""
-        found = self.regions(level)
-        return found[0][0], found[-1][1]
+        regions = self.regions(level)
+        return regions[0][0], regions[-1][1]
 
     def fitting(self, units: float = 2.0) -> tuple[Region, ...]:
         """Every region of prevalences within so many log-likelihood units of the fit."""
@@ -127,8 +127,8 @@ class Profile:
 
     def within(self, units: float = 2.0) -> Region:
         """The lowest and the highest prevalence within so many log-likelihood units."""
-        found = self.fitting(units)
-        return found[0][0], found[-1][1]
+        regions = self.fitting(units)
+        return regions[0][0], regions[-1][1]
 
     @property
     def reach(self) -> Region:
@@ -138,13 +138,13 @@ class Profile:
 
 def merged(regions: Iterable[Region]) -> tuple[Region, ...]:
     """Regions in order, those that touch made one."""
-    found: list[Region] = []
+    union: list[Region] = []
     for low, high in sorted(regions):
-        if found and low <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], high))
+        if union and low <= union[-1][1]:
+            union[-1] = (union[-1][0], max(union[-1][1], high))
         else:
-            found.append((low, high))
-    return tuple(found)
+            union.append((low, high))
+    return tuple(union)
 
 
 def hidden_logit(prevalence: Floats, bound: float) -> Floats:
@@ -195,9 +195,9 @@ def profile(
     for theta in others:
         drop = stepper.drop(theta)
         if drop < enough and _is_another(problem, theta, walks, bound):
-            found = FittedProblem(problem, theta, fitted.feature_names)
-            stepper = replace(stepper, root=_root(found))
-            walks.append(stepper.walk(theta, _step(found, bound)))
+            optimum = FittedProblem(problem, theta, fitted.feature_names)
+            stepper = replace(stepper, root=_root(optimum))
+            walks.append(stepper.walk(theta, _step(optimum, bound)))
     return Profile(tuple(walks), (bound, 1.0))
 
 
@@ -208,8 +208,8 @@ def other_optima(fitted: FittedProblem, rival: Floats | None = None) -> list[Flo
     begins = [near(begin(double)) for begin in (naive_start, balanced_start)]
     if rival is not None:
         begins.append(rival)
-    found = [maximum(problem, theta, tol=1e-6, max_iter=300) for theta in begins]
-    return [solution.theta for solution in found if solution.converged]
+    optima = [maximum(problem, theta, tol=1e-6, max_iter=300) for theta in begins]
+    return [solution.theta for solution in optima if solution.converged]
 
 
 def _is_another(problem: Problem, theta: Floats, walks: list[Walk], bound: float) -> bool:
@@ -316,8 +316,8 @@ class _Stepper:
         pull = Belief(target, max(abs(target - pi), 1e-9) / 20)
         pulled = replace(self.problem, beliefs=(*self.problem.beliefs, pull))
         enough = ENOUGH / self.problem.n
-        found = maximum(pulled, theta, tol=1e-7, enough=enough, root=self.root).theta
-        return found, _prevalence(self.problem, found)
+        pulled_theta = maximum(pulled, theta, tol=1e-7, enough=enough, root=self.root).theta
+        return pulled_theta, _prevalence(self.problem, pulled_theta)
 
 
 def _moved(pi: float, attained: float, target: float) -> bool:

@@ -33,11 +33,11 @@ class ProfiledShares:
 
     def prevalence(self) -> Estimate:
         """Mean of y(x) in the population."""
-        found, z = self.shares.prevalence(), norm.ppf(0.5 + self.level / 2)
+        share, z = self.shares.prevalence(), norm.ppf(0.5 + self.level / 2)
         reach = float(z * self.shares.row_error()[0])
-        value = float(found.value[0])
+        value = float(share.value[0])
         ends = widened(self._regions, value, reach, self.profile.bounds)
-        return self._estimate("prevalence", found, ends)
+        return self._estimate("prevalence", share, ends)
 
     def label_frequency(self) -> Estimate:
         """Share of the positives that are labelled: the prevalence tells it, and falls with it."""
@@ -51,8 +51,8 @@ class ProfiledShares:
 
     def hidden(self) -> Estimate:
         """Number of positives among the unlabelled rows: n times as far as the prevalence goes."""
-        found, n = self.shares.hidden(), self.fitted.problem.n
-        value, most = float(found.value[0]), float(found.total[0])
+        share, n = self.shares.hidden(), self.fitted.problem.n
+        value, most = float(share.value[0]), float(share.total[0])
         pi, rate = float(self.shares.prevalence().value[0]), self.fitted.problem.false_label_rate
         # false labels count as labelled: of dpi more positives (1 - rate) dpi are hidden
         moved = [
@@ -61,7 +61,7 @@ class ProfiledShares:
         ]
         reach = float(norm.ppf(0.5 + self.level / 2) * self.shares.chance_error()[0])
         ends = widened(tuple(moved), value, reach, (0.0, most))
-        return self._estimate("hidden positives", found, ends)
+        return self._estimate("hidden positives", share, ends)
 
     @property
     def _regions(self) -> tuple[Region, ...]:
@@ -76,8 +76,8 @@ class ProfiledShares:
         believed = float(g @ self.fitted.inverse_information @ g)
         return max(1.0, float(g @ covariance(self.fitted, self.sampling) @ g) / believed)
 
-    def _estimate(self, name: str, found: Share, regions: tuple[Region, ...]) -> Estimate:
-        value, se = float(found.value[0]), float(found.se[0])
+    def _estimate(self, name: str, share: Share, regions: tuple[Region, ...]) -> Estimate:
+        value, se = float(share.value[0]), float(share.se[0])
         low, high = regions[0][0], regions[-1][1]
         return Estimate(name, value, se, low, high, self.level, METHOD, regions)
 

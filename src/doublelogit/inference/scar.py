@@ -239,8 +239,8 @@ def _by_chi_square(X: Floats, s: Floats, method: str, C: float) -> ScarTest:
     contrast, freedom = hypotheses.contrast(s), hypotheses.freedom
     statistic = STATISTIC[method](contrast)
     p = float(chdtrc(freedom, statistic))
-    found = ScarTest(method, statistic, p, np.array([]), hypotheses.null.c, freedom)
-    return _with_bends(found, X, s, C, contrast.lr - 2 * freedom)
+    test = ScarTest(method, statistic, p, np.array([]), hypotheses.null.c, freedom)
+    return _with_bends(test, X, s, C, contrast.lr - 2 * freedom)
 
 
 def _by_likelihood(X: Floats, s: Floats, method: str, C: float, **drawing: Any) -> ScarTest:
@@ -252,13 +252,13 @@ def _by_likelihood(X: Floats, s: Floats, method: str, C: float, **drawing: Any) 
     if len(draws) < drawing["most"] and hypotheses.far(statistic, draws):
         freedom = hypotheses.freedom
         p = by_law(freedom, statistic, draws)[0]
-    found = ScarTest(method, statistic, p, draws, hypotheses.null.c, freedom, drawing["most"])
-    return _with_bends(found, X, s, C, contrast.lr - 2 * hypotheses.freedom)
+    test = ScarTest(method, statistic, p, draws, hypotheses.null.c, freedom, drawing["most"])
+    return _with_bends(test, X, s, C, contrast.lr - 2 * hypotheses.freedom)
 
 
-def _with_bends(found: ScarTest, X: Floats, s: Floats, C: float, merit: float) -> ScarTest:
+def _with_bends(test: ScarTest, X: Floats, s: Floats, C: float, merit: float) -> ScarTest:
     """The result with that of a class that bends, if it is not clear without."""
-    found = replace(found, merit=merit)
-    if found.p_interval[0] > SCAR_LEVEL:
-        return found
-    return replace(found, bent=bent_test(X, s, C))
+    test = replace(test, merit=merit)
+    if test.p_interval[0] > SCAR_LEVEL:
+        return test
+    return replace(test, bent=bent_test(X, s, C))

@@ -131,9 +131,9 @@ class Hypotheses:
     @cached_property
     def starts(self) -> tuple[tuple[Floats, Floats | None], ...]:
         """The two starts of a free fit and the null's of its own, each with the curvature there."""
-        own, free = self.null.problem.likelihood, self.free.likelihood
+        null, free = self.null.problem.likelihood, self.free.likelihood
         naive = start(self.free.relabelled(self.s_x), "naive")
-        points = (own, self.null.theta), (free, self._flat(self.null.theta)), (free, naive)
+        points = (null, self.null.theta), (free, self._flat(self.null.theta)), (free, naive)
         if not worth_hessians(self.free):
             return tuple((theta, None) for _, theta in points)
         return tuple((theta, f.value_grad_hess(theta).hess) for f, theta in points)
@@ -162,11 +162,11 @@ class Hypotheses:
         null, free = self.null.problem.relabelled(s), self.free.relabelled(s)
         (theta, hess), (_, flat_hess), naive = self.starts
         low = _climbed(null, theta, hess)
-        found = Contrast(free, low, _climbed(free, self._flat(low.theta), flat_hess))
-        if found.lr >= needed:
-            return found
+        contrast = Contrast(free, low, _climbed(free, self._flat(low.theta), flat_hess))
+        if contrast.lr >= needed:
+            return contrast
         other = _climbed(free, *naive)
-        return found if found.free.value <= other.value else Contrast(free, low, other)
+        return contrast if contrast.free.value <= other.value else Contrast(free, low, other)
 
     def drawn(self, seed: np.random.SeedSequence) -> Floats:
         """Labels drawn under the null, of both kinds."""
@@ -206,11 +206,11 @@ def null_draws(
     draws: list[float] = []
     hypotheses.starts  # noqa: B018 - computed here, not by every thread
     with thread_limit(1):
-        for part in _parts(np.random.SeedSequence(seed).spawn(most), LOOK):
-            draws += Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(c) for c in part)
+        for seeds in _parts(np.random.SeedSequence(seed).spawn(most), LOOK):
+            draws += Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(c) for c in seeds)
             larger = int(np.count_nonzero(np.array(draws) >= statistic))
-            known = settled(larger, len(draws)) or cannot_reject(larger, len(draws), most)
-            if stop_early and (known or hypotheses.far(statistic, draws)):
+            decided = settled(larger, len(draws)) or cannot_reject(larger, len(draws), most)
+            if stop_early and (decided or hypotheses.far(statistic, draws)):
                 break
             report(len(draws) / most)
     report(1.0)

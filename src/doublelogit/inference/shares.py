@@ -173,7 +173,7 @@ def _sums(
 
     def sums_of_terms(weight: Floats, by_a: Floats, by_b: Floats) -> Floats:
         sides = ((Xa, by_a), (Xb, by_b))
-        return np.hstack([gathered_terms(codes, n, part, weight * d) for part, d in sides])
+        return np.hstack([gathered_terms(codes, n, Z, weight * d) for Z, d in sides])
 
     # scores are minus the loss's derivatives
     crossed = [sums_of_terms(-v * m[:, i], d_a, d_b) for i in range(3)]
@@ -211,8 +211,8 @@ def _residuals(
 ) -> Floats:
     Xa, Xb = pair.features(X)
     y = pair.response.outcome(*pair.predictors(Xa, Xb))
-    own = residual[codes.astype(np.intp)]
-    psi = weight * (own[:, 0] + own[:, 1] * s + own[:, 2] * y.value)
+    residuals = residual[codes.astype(np.intp)]
+    psi = weight * (residuals[:, 0] + residuals[:, 1] * s + residuals[:, 2] * y.value)
     both = codes * n_clusters + clusters
     sums = np.bincount(both.astype(np.intp), psi, len(residual) * n_clusters)
     return sums.astype(np.float64).reshape(len(residual), n_clusters)

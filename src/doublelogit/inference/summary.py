@@ -103,7 +103,7 @@ class Summary:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{escape(self.heading)}</p>"]
+        paragraphs = [f"<p>{escape(self.heading)}</p>"]
         for model, title in self._titles.items():
             head = "".join(f"<th>{name}</th>" for name in self._names())
             body = "".join(
@@ -112,11 +112,11 @@ class Summary:
                 + "</tr>"
                 for term, row in self._lines(model)
             )
-            parts.append(
+            paragraphs.append(
                 f"<table><caption>{escape(title)}</caption>"
                 f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
             )
-        return "".join(parts) + "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return "".join(paragraphs) + "".join(f"<p>{escape(note)}</p>" for note in self.notes)
 
     @property
     def _titles(self) -> dict[str, str]:

@@ -134,9 +134,9 @@ class PosteriorSar:
         return np.asarray(OF_POSTERIOR[self.shape](y_x, self.strength))
 
 
-def _known(name: str, value: str, known: Iterable[str]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
+def _known(name: str, value: str, names: Iterable[str]) -> None:
+    if value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}.")
 
 
 def _clipped_posterior(X: Floats, slopes: tuple[float, ...]) -> Floats:

@@ -20,8 +20,8 @@ def _ks(X: Floats) -> Statistic:
     whole = np.arange(1, len(X) + 1)[:, None] / len(X)
 
     def statistic(drawn: Any) -> float:
-        part = np.cumsum(drawn[order], axis=0) / drawn.sum()
-        return float((np.abs(part - whole) * last).max(axis=0).sum())
+        share = np.cumsum(drawn[order], axis=0) / drawn.sum()
+        return float((np.abs(share - whole) * last).max(axis=0).sum())
 
     return statistic
 
@@ -44,9 +44,9 @@ def _klcov(X: Floats) -> Statistic:
     inverse, log_det = np.linalg.inv(cov), np.linalg.slogdet(cov)[1]
 
     def statistic(drawn: Any) -> float:
-        part = X[drawn]
-        c = np.atleast_2d(np.cov(part.T)) + 1e-3 * np.eye(p)
-        d = part.mean(axis=0) - mean
+        share = X[drawn]
+        c = np.atleast_2d(np.cov(share.T)) + 1e-3 * np.eye(p)
+        d = share.mean(axis=0) - mean
         trace = float(np.sum(inverse * c))
         return float(0.5 * (trace + d @ inverse @ d - p + log_det - np.linalg.slogdet(c)[1]))
 

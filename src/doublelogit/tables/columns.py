@@ -116,14 +116,14 @@ class Number:
 
     def _issues(self, x: Floats) -> list[str]:
         """What a user must know of values that fit has not seen in a column of two values."""
-        seen = (self.centre, self.centre + self.scale)
-        new = x[~np.isnan(x) & ~np.isin(x, seen)] if self.two else x[:0]
+        span = (self.centre, self.centre + self.scale)
+        new = x[~np.isnan(x) & ~np.isin(x, span)] if self.two else x[:0]
         if len(new) == 0:
             return []
         values = listed([short(value) for value in np.unique(new).tolist()])
         return [
             f"{len(new)} rows have values never seen ({values}) in {self.name!r}, where fit saw "
-            f"{short(seen[0])} and {short(seen[1])} alone; they are taken as numbers on that line."
+            f"{short(span[0])} and {short(span[1])} alone; they are taken as numbers on that line."
         ]
 
 
@@ -154,11 +154,11 @@ class Date:
     def encode(self, column: Any) -> Encoded:
         years = as_years(column, self.pattern)
         filled = np.where(np.isnan(years), self.fill, years)
-        parts = [(filled - self.centre) / self.scale]
+        columns = [(filled - self.centre) / self.scale]
         if self.season:
-            known = ~np.isnan(years)
-            parts += [known * wave(2 * np.pi * filled) for wave in (np.sin, np.cos)]
-        return _with_indicator(self, np.column_stack(parts), years)
+            present = ~np.isnan(years)
+            columns += [present * wave(2 * np.pi * filled) for wave in (np.sin, np.cos)]
+        return _with_indicator(self, np.column_stack(columns), years)
 
 
 @dataclass(frozen=True)

@@ -60,27 +60,27 @@ def read_csv(
     """
     import pandas as pd
 
-    found = checked_text(path, delimiter, encoding)
-    decimal = decimal or sniff_decimal(found.text[:SAMPLE], found.delimiter)
-    surplus = [f"surplus {i}" for i in range(found.surplus)]
-    as_text = {name: str for name in (*text, *verbatim) if name in found.names}
+    checked = checked_text(path, delimiter, encoding)
+    decimal = decimal or sniff_decimal(checked.text[:SAMPLE], checked.delimiter)
+    surplus = [f"surplus {i}" for i in range(checked.surplus)]
+    as_text = {name: str for name in (*text, *verbatim) if name in checked.names}
     frame = pd.read_csv(
-        io.StringIO(found.text),
-        sep=found.delimiter,
+        io.StringIO(checked.text),
+        sep=checked.delimiter,
         decimal=decimal,
         header=0,
-        names=[*found.names, *surplus],
+        names=[*checked.names, *surplus],
         index_col=False,
         dtype=as_text,
         keep_default_na=False,
-        na_values={name: MISSING for name in found.names if name not in verbatim},
+        na_values={name: MISSING for name in checked.names if name not in verbatim},
         skipinitialspace=True,
         low_memory=False,
     ).drop(columns=surplus)
     for _, column in frame.items():
         if column.dtype.kind == "f":
-            _check_overflow(column, found)
-    frame.attrs["notes"] = list(found.notes)
+            _check_overflow(column, checked)
+    frame.attrs["notes"] = list(checked.notes)
     return frame
 
 
@@ -243,7 +243,7 @@ def _check_swallowed(lines: list[str], first: int, width: int, delimiter: str) -
         )
 
 
-def _check_overflow(column: Any, found: CsvText) -> None:
+def _check_overflow(column: Any, text: CsvText) -> None:
     """Refuse a number that is too large to be one; "inf" is said by the file itself."""
     import numpy as np
     import pandas as pd
@@ -252,10 +252,10 @@ def _check_overflow(column: Any, found: CsvText) -> None:
     if len(rows) == 0:
         return
     cells = pd.read_csv(
-        io.StringIO(found.text),
-        sep=found.delimiter,
+        io.StringIO(text.text),
+        sep=text.delimiter,
         header=0,
-        names=[*found.names, *(f"surplus {i}" for i in range(found.surplus))],
+        names=[*text.names, *(f"surplus {i}" for i in range(text.surplus))],
         index_col=False,
         usecols=[column.name],
         dtype=str,

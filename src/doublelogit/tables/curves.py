@@ -57,17 +57,17 @@ class Curves:
         """Values of the curves, a column each; straight beyond the outer knots."""
         spline = CubicSpline(self.knots, self.values, bc_type="natural")
         near = np.clip(x, self.knots[0], self.knots[-1])
-        found = spline(near)
+        values = spline(near)
         beyond = np.flatnonzero(near != x)
         slopes = spline(near[beyond], 1)
-        found[beyond] += slopes * (x - near)[beyond, None]
-        return np.asarray(found)
+        values[beyond] += slopes * (x - near)[beyond, None]
+        return np.asarray(values)
 
 
 def _knots(x: Floats) -> Floats:
     """Different quantiles, values that occur; one that takes several leaves others to the rest."""
-    found = np.quantile(x, KNOTS, method="lower")
-    values, times = np.unique(found, return_counts=True)
+    knots = np.quantile(x, KNOTS, method="lower")
+    values, times = np.unique(knots, return_counts=True)
     if times.max() > 1:
         common = values[times.argmax()]
         rest = x[x != common]
@@ -85,21 +85,21 @@ def _roughness(cardinal: Any) -> Floats:
     left, right = bend[:-1, :, None], bend[1:, :, None]
     crossed = left * right.swapaxes(1, 2)
     squares = left * left.swapaxes(1, 2) + right * right.swapaxes(1, 2)
-    parts = h * (squares / 3 + (crossed + crossed.swapaxes(1, 2)) / 6)
-    return np.asarray(parts.sum(axis=0))
+    integrals = h * (squares / 3 + (crossed + crossed.swapaxes(1, 2)) / 6)
+    return np.asarray(integrals.sum(axis=0))
 
 
-def thinned(parts: Iterable[Floats], most: int = MOST_VALUES) -> Floats:
+def thinned(batches: Iterable[Floats], most: int = MOST_VALUES) -> Floats:
     """Every k-th of the values that come in parts, k the least power of two that leaves so many.
 
     The same values come out whatever parts they come in.
     """
-    kept: list[Floats] = []
-    step, seen, size = 1, 0, 0
-    for part in parts:
-        new = part[-seen % step :: step]
-        kept, seen, size = [*kept, new], seen + len(part), size + len(new)
+    sample: list[Floats] = []
+    step, count, size = 1, 0, 0
+    for batch in batches:
+        new = batch[-count % step :: step]
+        sample, count, size = [*sample, new], count + len(batch), size + len(new)
         while size > most:
-            kept, step = [np.concatenate(kept)[::2]], 2 * step
-            size = len(kept[0])
-    return np.concatenate(kept)
+            sample, step = [np.concatenate(sample)[::2]], 2 * step
+            size = len(sample[0])
+    return np.concatenate(sample)

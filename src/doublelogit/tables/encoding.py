@@ -62,12 +62,12 @@ class TableEncoding:
         columns = (plain(c) if isinstance(c, Coded) else c for c in self.columns)
         return replace(self, columns=tuple(columns))
 
-    def with_curves(self, parts: Parts, straight: Sequence[str] = ()) -> "TableEncoding":
+    def with_curves(self, columns_of: Parts, straight: Sequence[str] = ()) -> "TableEncoding":
         """The encoding with smooth terms, learned from the columns that ``parts`` gives.
 
         Columns that are to stay ``straight`` get none.
         """
-        columns = (c if c.name in straight else smooth(c, parts) for c in self.columns)
+        columns = (c if c.name in straight else smooth(c, columns_of) for c in self.columns)
         return replace(self, columns=tuple(columns))
 
     def resized(self, size: float) -> "TableEncoding":
@@ -94,14 +94,14 @@ class TableEncoding:
 
     def features_of(self, columns: Sequence[str], what: str) -> list[str]:
         """Names of the features that some columns of the table become."""
-        known = {column.name: column.names for column in self.columns}
+        features = {column.name: column.names for column in self.columns}
         for name in columns:
-            if name not in known:
+            if name not in features:
                 raise TableError(
                     f"`{what}` must name columns of the table that are features; got {name!r}. "
-                    f"They are {', '.join(map(repr, known))}."
+                    f"They are {', '.join(map(repr, features))}."
                 )
-        return [name for column in dict.fromkeys(columns) for name in known[column]]
+        return [name for column in dict.fromkeys(columns) for name in features[column]]
 
     def encode(self, frame: Any) -> tuple[Any, list[str]]:
         """Features of a frame as a DataFrame, and in words what differs from the table of fit."""
@@ -118,14 +118,14 @@ class TableEncoding:
             for name in absent
         ]
         nothing = pd.Series(np.full(len(frame), np.nan))
-        parts = []
+        encoded = []
         for column in self.used:
             here = column.name not in absent
-            part = column.encode(frame[column.name] if here else nothing.rename(column.name))
-            parts.append(part.values)
-            issues += part.issues if here else []
+            values = column.encode(frame[column.name] if here else nothing.rename(column.name))
+            encoded.append(values.values)
+            issues += values.issues if here else []
         names = np.array(self.names, dtype=object)
-        return pd.DataFrame(np.hstack(parts), columns=names, index=frame.index), issues
+        return pd.DataFrame(np.hstack(encoded), columns=names, index=frame.index), issues
 
     def write(self, batch: Any, out: Floats, path: str) -> None:
         """Features of an Arrow record batch, which comes from the file at path, into an array."""

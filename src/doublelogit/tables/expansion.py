@@ -48,9 +48,9 @@ class Smooth:
         return self.base.step
 
     def encode(self, column: Any) -> Encoded:
-        found = self.base.encode(column)
-        bent = self.curves.at(found.values[:, 0])
-        return Encoded(np.column_stack([found.values, bent]), found.issues)
+        values = self.base.encode(column)
+        bent = self.curves.at(values.values[:, 0])
+        return Encoded(np.column_stack([values.values, bent]), values.issues)
 
 
 @dataclass(frozen=True)
@@ -82,16 +82,16 @@ class Coded:
         return self.base.step
 
     def encode(self, column: Any) -> Encoded:
-        found = self.base.encode(column)
-        level = found.values @ np.arange(1, len(self.base.levels))
-        return Encoded(np.column_stack([found.values, level]), found.issues)
+        values = self.base.encode(column)
+        level = values.values @ np.arange(1, len(self.base.levels))
+        return Encoded(np.column_stack([values.values, level]), values.issues)
 
 
-def smooth(column: ColumnEncoding, parts: Parts) -> ColumnEncoding:
+def smooth(column: ColumnEncoding, batches: Parts) -> ColumnEncoding:
     """A number or date with smooth terms, if it has enough values to bend; others as they are."""
     if not isinstance(column, Number | Date) or (isinstance(column, Number) and column.two):
         return column
-    curves = Curves.learn(thinned(_known(column, part) for part in parts(column.name)))
+    curves = Curves.learn(thinned(_known(column, batch) for batch in batches(column.name)))
     return column if curves is None else Smooth(column, curves)
 
 
@@ -111,9 +111,9 @@ def frame_parts(frame: Any) -> Parts:
     return lambda name: iter((frame[name],))
 
 
-def _known(column: Number | Date, part: Any) -> Floats:
+def _known(column: Number | Date, batch: Any) -> Floats:
     """The scaled values that are not missing."""
-    values = column.encode(part).values
+    values = column.encode(batch).values
     return np.asarray(values[values[:, -1] == 0, 0] if column.missing else values[:, 0])
 
 

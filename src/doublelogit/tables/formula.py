@@ -24,16 +24,16 @@ def parse_formula(text: str) -> Formula:
     needs("formulaic", "a formula", "formula")
     from formulaic.parser import DefaultFormulaParser
 
-    parts = text.split("~")
-    if len(parts) != 2 or not parts[0].strip() or parts[1].count("|") > 1:
+    halves = text.split("~")
+    if len(halves) != 2 or not halves[0].strip() or halves[1].count("|") > 1:
         raise TableError(
             f"a formula must look like 'label ~ age + bmi | age + visits'; got {text!r}."
         )
     parser = DefaultFormulaParser(include_intercept=False)
-    label = _columns(parser, parts[0], text)
-    sides = [_side(parser, side, text) for side in parts[1].split("|")]
+    label = _columns(parser, halves[0], text)
+    sides = [_side(parser, side, text) for side in halves[1].split("|")]
     if label is None or len(label) != 1:
-        raise TableError(f"left of ~ stands the label column alone; got {parts[0].strip()!r}.")
+        raise TableError(f"left of ~ stands the label column alone; got {halves[0].strip()!r}.")
     return Formula(label[0], sides[0], sides[-1])
 
 

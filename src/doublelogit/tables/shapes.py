@@ -54,9 +54,9 @@ class Shape:
     def words(self) -> str:
         """What is done to the numbers, for a reader of a report."""
         plus = f" of the number plus {short(self.offset)}" if self.offset else ""
-        said = {"": "", "root": "square root", "log": f"logarithm{plus}"}[self.transform]
+        name = {"": "", "root": "square root", "log": f"logarithm{plus}"}[self.transform]
         capped = " and ".join(map(short, self.caps))
-        return ", ".join(text for text in (said, f"capped at {capped}" if capped else "") if text)
+        return ", ".join(text for text in (name, f"capped at {capped}" if capped else "") if text)
 
     def apply(self, x: Floats) -> Floats:
         """The function of some numbers; missing ones stay missing."""
@@ -118,25 +118,25 @@ class Reach:
         )
 
 
-def learn_shape(stream: Stream, found: Statistics, median: float) -> Shape:
+def learn_shape(stream: Stream, statistics: Statistics, median: float) -> Shape:
     """The shape that the rule gives to a column."""
     reach = Reach.over(stream, median)
-    low = _least(stream, found, reach)
-    if len(found.values) <= MOST_VALUES:  # marks or counts of a few: one step is one step
-        return _capped(stream, found, reach, "", 0.0, low)
+    low = _least(stream, statistics, reach)
+    if len(statistics.values) <= MOST_VALUES:  # marks or counts of a few: one step is one step
+        return _capped(stream, statistics, reach, "", 0.0, low)
     judged = reach
     if reach.b is None:  # the median is the least value: judge what lies above it
         above = stream.within(median, np.inf)
         judged = Reach.over(above, above.median())
-    return _capped(stream, found, reach, *_chosen(judged, low, stream), low)
+    return _capped(stream, statistics, reach, *_chosen(judged, low, stream), low)
 
 
-def _least(stream: Stream, found: Statistics, reach: Reach) -> float:
+def _least(stream: Stream, statistics: Statistics, reach: Reach) -> float:
     """The least value, but for corrupt ones far below all others."""
     if reach.b is None:
-        return found.low
+        return statistics.low
     limit = reach.m - GROSS * (reach.m - reach.b)
-    return found.low if found.low > limit else stream.within(limit, np.inf).extent()[0]
+    return statistics.low if statistics.low > limit else stream.within(limit, np.inf).extent()[0]
 
 
 def _chosen(reach: Reach, low: float, stream: Stream) -> tuple[str, float]:
@@ -152,11 +152,11 @@ def _chosen(reach: Reach, low: float, stream: Stream) -> tuple[str, float]:
 
 
 def _capped(
-    stream: Stream, found: Statistics, reach: Reach, transform: str, offset: float, low: float
+    stream: Stream, statistics: Statistics, reach: Reach, transform: str, offset: float, low: float
 ) -> Shape:
     """The transform with caps where values lie beyond the fences."""
     least, most = reach.fences(transform, offset)
-    least = max(least, low) if transform == "log" or low > found.low else least
+    least = max(least, low) if transform == "log" or low > statistics.low else least
     below, above = stream.within(-np.inf, least).known, stream.within(most, np.inf).known
     # later rows may hold what has no logarithm
     capped_below = below > 0 or transform == "log"

@@ -31,8 +31,8 @@ class Stream:
 
     def _map(self, fn: Callable[..., Any], columns: tuple[str, ...]) -> Iterator[Any]:
         for x in self.parts():
-            known = x[~np.isnan(x)]
-            column = {"value": known, "weight": np.ones(len(known))}
+            present = x[~np.isnan(x)]
+            column = {"value": present, "weight": np.ones(len(present))}
             yield fn(*(column[name] for name in columns))
 
     def extent(self) -> tuple[float, float]:
@@ -113,10 +113,10 @@ class Statistics:
         unit = _power_of_two(max(abs(low), abs(high)))  # squares must neither over- nor underflow
         moments, values, n, missing = Moments(0.0, 0.0, 0.0), list[float](), 0, 0
         for x in stream.parts():
-            known = x[~np.isnan(x)]
-            n, missing = n + len(x), missing + len(x) - len(known)
-            moments += Moments.over(known / unit)
-            _add_new(values, known)
+            present = x[~np.isnan(x)]
+            n, missing = n + len(x), missing + len(x) - len(present)
+            moments += Moments.over(present / unit)
+            _add_new(values, present)
         if fill is not None and missing:
             moments += Moments(float(missing), fill / unit, 0.0)
         mean, scale = moments.mean * unit, moments.scale * unit
@@ -133,9 +133,9 @@ def _power_of_two(x: float) -> float:
     return math.ldexp(1.0, math.frexp(x)[1] - 1) if 0 < x < math.inf else 1.0
 
 
-def _add_new(values: list[float], known: Floats) -> None:
+def _add_new(values: list[float], present: Floats) -> None:
     """Add values that were not seen before, as many as are told apart."""
-    new = known
+    new = present
     while len(values) <= MOST_VALUES:
         new = new[~np.isin(new, values)]
         if len(new) == 0:

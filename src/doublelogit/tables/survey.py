@@ -42,7 +42,7 @@ Parts = Callable[[], Iterator[Any]]
 
 
 def describe(
-    name: str, parts: Parts, *, categorical: bool = False, scaled: bool = True
+    name: str, batches: Parts, *, categorical: bool = False, scaled: bool = True
 ) -> ColumnEncoding:
     """The description that the values of a column ask for.
 
@@ -57,80 +57,82 @@ def describe(
     scaled : bool, default=True
         Whether numbers are standardised; dates always are.
     """
-    kind = _kind(parts)
+    kind = _kind(batches)
     if kind is None:
         return Ignored(name, "it is empty")
     if kind == "time" and not categorical:
-        return _date(name, parts, None)
+        return _date(name, batches, None)
     if kind == "number" and not categorical:
-        return _number(name, parts, scaled)
-    counts, missing = _counted(parts)
+        return _number(name, batches, scaled)
+    counts, missing = _counted(batches)
     if len(counts) == 1 and not missing:
         return Ignored(name, "it has the same value in every row")
     pattern = None if categorical else date_pattern(name, list(counts))
     if pattern is not None:
-        return _date(name, parts, pattern)
+        return _date(name, batches, pattern)
     n = counts.total() + missing
     if not categorical and len(counts) > max(MOST_LEVELS, min(n / 2, MOST_TEXTS)):
         return Ignored(name, f"nearly every row has a text of its own ({len(counts)} values)")
     return _category(name, counts, missing)
 
 
-def _kind(parts: Parts) -> str | None:
+def _kind(batches: Parts) -> str | None:
     """Whether a column holds times, numbers or texts; None if it is empty."""
     import pandas as pd
 
-    for part in parts():
-        if not part.isna().all():
-            if pd.api.types.is_datetime64_any_dtype(part.dtype):
+    for batch in batches():
+        if not batch.isna().all():
+            if pd.api.types.is_datetime64_any_dtype(batch.dtype):
                 return "time"
-            return "number" if _is_numeric(part) else "text"
+            return "number" if _is_numeric(batch) else "text"
     return None
 
 
-def _is_numeric(part: Any) -> bool:
+def _is_numeric(batch: Any) -> bool:
     import pandas as pd
 
-    if pd.api.types.is_numeric_dtype(part.dtype) or part.dtype.kind == "m":
+    if pd.api.types.is_numeric_dtype(batch.dtype) or batch.dtype.kind == "m":
         return True
-    return part.dtype == object and pd.api.types.infer_dtype(part) in NUMERIC_OBJECTS
+    return batch.dtype == object and pd.api.types.infer_dtype(batch) in NUMERIC_OBJECTS
 
 
-def _stream(parts: Parts, convert: Callable[[Any], Floats]) -> Stream:
+def _stream(batches: Parts, convert: Callable[[Any], Floats]) -> Stream:
     """A column as numbers; one that comes in one part is converted once."""
-    first = list(islice(parts(), 2))
+    first = list(islice(batches(), 2))
     if len(first) == 1:
         values = convert(first[0])
         return Stream(lambda: iter((values,)))
-    return Stream(lambda: map(convert, parts()))
+    return Stream(lambda: map(convert, batches()))
 
 
-def _number(name: str, parts: Parts, scaled: bool) -> ColumnEncoding:
+def _number(name: str, batches: Parts, scaled: bool) -> ColumnEncoding:
     """A number, or what is left of one: a single value beside missing ones, or nothing."""
-    stream = _stream(parts, as_numbers)
+    stream = _stream(batches, as_numbers)
     if not stream.known:
         return Ignored(name, "it holds no finite number")
     fill = stream.median()
-    found = Statistics.over(stream, fill)
-    missing = found.missing > 0
-    if len(found.values) == 1:
+    statistics = Statistics.over(stream, fill)
+    missing = statistics.missing > 0
+    if len(statistics.values) == 1:
         if not missing:
             return Ignored(name, "it has the same value in every row")
-        word = levels_of(_series(found.values))[0]
-        return _category(name, Counter({word: found.n - found.missing}), found.missing)
-    if not np.isfinite(found.reach):
+        word = levels_of(_series(statistics.values))[0]
+        return _category(
+            name, Counter({word: statistics.n - statistics.missing}), statistics.missing
+        )
+    if not np.isfinite(statistics.reach):
         raise TableError(
-            f"the numbers of {name!r} reach from {found.low:.3g} to {found.high:.3g}, further than "
-            "a number can tell. Mend these cells, or choose another unit."
+            f"the numbers of {name!r} reach from {statistics.low:.3g} to {statistics.high:.3g}, "
+            "further than a number can tell. Mend these cells, or choose another unit."
         )
     if not scaled:
         return Number(name, fill, 0.0, 1.0, missing)
-    if len(found.values) == 2:
-        low, high = found.values
+    if len(statistics.values) == 2:
+        low, high = statistics.values
         return Number(name, fill, low, high - low, missing, two=True)
-    shape = learn_shape(stream, found, fill)
+    shape = learn_shape(stream, statistics, fill)
     if shape.plain:
-        return Number(name, fill, found.mean, found.scale, missing)
+        return Number(name, fill, statistics.mean, statistics.scale, missing)
     bent = Statistics.over(stream.mapped(shape.apply), float(shape.apply(np.array([fill]))[0]))
     return Number(name, fill, bent.mean, bent.scale, missing, **vars(shape))
 
@@ -141,19 +143,19 @@ def _series(values: Any) -> Any:
     return pd.Series(values)
 
 
-def _date(name: str, parts: Parts, pattern: str | None) -> Date:
-    stream = _stream(parts, partial(as_years, pattern=pattern))
-    found = Statistics.over(stream)
-    season = found.reach >= SEASONS
-    missing = found.missing > 0
-    return Date(name, pattern, stream.median(), found.mean, found.scale, missing, season)
+def _date(name: str, batches: Parts, pattern: str | None) -> Date:
+    stream = _stream(batches, partial(as_years, pattern=pattern))
+    statistics = Statistics.over(stream)
+    season = statistics.reach >= SEASONS
+    missing = statistics.missing > 0
+    return Date(name, pattern, stream.median(), statistics.mean, statistics.scale, missing, season)
 
 
-def _counted(parts: Parts) -> tuple[Counter[str], int]:
+def _counted(batches: Parts) -> tuple[Counter[str], int]:
     """How often each text occurs, and how many are missing."""
     counts: Counter[str] = Counter()
-    for part in parts():
-        counts.update(levels_of(part).tolist())
+    for batch in batches():
+        counts.update(levels_of(batch).tolist())
         if len(counts) > MOST_TEXTS:  # free text: how often each occurs does not matter
             break
     return counts, counts.pop(MISSING, 0)

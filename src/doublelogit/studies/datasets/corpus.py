@@ -125,8 +125,8 @@ def load_corpus(
     if max_rows is not None:
         X, y = reduce_rows(X, y, max_rows, random_state)
     if max_columns is not None:
-        kept = reduce_columns(X, y, max_columns, random_state)
-        X, names = X[:, kept], [names[j] for j in kept]
+        reduced = reduce_columns(X, y, max_columns, random_state)
+        X, names = X[:, reduced], [names[j] for j in reduced]
     if return_X_y:
         return X, y
     about = {key: row[key] for key in ("family", "half", "means")}

@@ -32,21 +32,23 @@ def reduce_columns(X: Floats, y: Ints, max_columns: int, random_state: Any) -> l
     """Columns that are no copies, at most so many: those that tell most about the class."""
     if max_columns < 1:
         raise ValueError(f"max_columns must be at least 1; got {max_columns}.")
-    kept = _no_copies(X)
-    if len(kept) <= max_columns:
-        return kept
-    told = mutual_info_classif(X[:, kept], y, random_state=check_random_state(random_state))
-    best = np.argsort(-told, kind="stable")[:max_columns]
-    return sorted(kept[j] for j in best)
+    distinct = _no_copies(X)
+    if len(distinct) <= max_columns:
+        return distinct
+    information = mutual_info_classif(
+        X[:, distinct], y, random_state=check_random_state(random_state)
+    )
+    best = np.argsort(-information, kind="stable")[:max_columns]
+    return sorted(distinct[j] for j in best)
 
 
 def _no_copies(X: Floats) -> list[int]:
     """Columns that vary and correlate less than .95 with every one kept before them."""
     centred = X - X.mean(axis=0)
     size = np.linalg.norm(centred, axis=0)
-    kept: list[int] = []
+    distinct: list[int] = []
     for j in np.flatnonzero(size > 0):
-        r = np.abs(centred[:, kept].T @ centred[:, j]) / (size[kept] * size[j])
+        r = np.abs(centred[:, distinct].T @ centred[:, j]) / (size[distinct] * size[j])
         if not np.any(r >= MOST_CORRELATED):
-            kept.append(int(j))
-    return kept
+            distinct.append(int(j))
+    return distinct

@@ -98,7 +98,7 @@ def positive(model: Any, X: Floats) -> Floats:
 def parameters(draw: Draw, method: PlanMethod, oracle: PlanMethod) -> str:
     """All that a plan says of a cell beyond its key; a cell whose parameters change is run anew."""
     dataset, scenario = draw.dataset, draw.scenario
-    said = {
+    settings = {
         "dataset": [dataset.load, dataset.options, dataset.seeded, dataset.reference],
         "scenario": [
             scenario.mechanism,
@@ -110,12 +110,12 @@ def parameters(draw: Draw, method: PlanMethod, oracle: PlanMethod) -> str:
         "plan": [draw.seed, draw.test_size],
     }
     if scenario.slopes is not None:
-        said["slopes"] = scenario.slopes
+        settings["slopes"] = scenario.slopes
     if draw.measures:
-        said["measures"] = [*draw.measures, method.interval]
+        settings["measures"] = [*draw.measures, method.interval]
     if dataset.reference == "oracle":  # what errors are measured against
-        said["oracle"] = [oracle.estimator, oracle.options]
-    return json.dumps(said, sort_keys=True)
+        settings["oracle"] = [oracle.estimator, oracle.options]
+    return json.dumps(settings, sort_keys=True)
 
 
 @cache

@@ -49,8 +49,8 @@ def described(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
     """
     families = {d.name: d.family or d.name for d in plan.datasets}
     rows = rows[rows["mode"] == mode]
-    seen = rows.groupby(DRAW)["method"].transform("nunique")
-    rows = rows[seen == rows.groupby("scenario")["method"].transform("nunique")]
+    n_methods = rows.groupby(DRAW)["method"].transform("nunique")
+    rows = rows[n_methods == rows.groupby("scenario")["method"].transform("nunique")]
     rows = rows[rows["status"] == "ok"].copy()
     rows["family"] = rows["dataset"].map(families)
     rows["mechanism"] = mechanisms(rows, plan)
@@ -80,14 +80,14 @@ def mechanisms(rows: pd.DataFrame, plan: Plan) -> pd.Series:
 
 def signals(plan: Plan, mode: str, names: set[str]) -> dict[str, float]:
     """Standard deviation of the ORACLE's predictor on each data set: how well classes separate."""
-    found: dict[str, float] = {}
+    strengths: dict[str, float] = {}
     for draw in plan.draws(mode, repetitions=1):
         name = draw.dataset.name
-        if name in names and name not in found:
+        if name in names and name not in strengths:
             data = prepared(draw)
             model = plan.oracle(mode).make().fit(data.X, data.y)
-            found[name] = float(np.std(data.X @ np.ravel(model.coef_)))
-    return found
+            strengths[name] = float(np.std(data.X @ np.ravel(model.coef_)))
+    return strengths
 
 
 def over_families(rows: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
@@ -149,15 +149,15 @@ def intervals(rows: pd.DataFrame) -> pd.DataFrame:
     """
     if "low" not in rows:
         return rows.iloc[:0].assign(covered=[], width=[], winkler=[])
-    found = rows[rows["low"].notna()]
+    finite = rows[rows["low"].notna()]
     draw = ["dataset", "mechanism", "repetition"]
-    trivial = found.drop_duplicates(draw).copy()
+    trivial = finite.drop_duplicates(draw).copy()
     n = trivial["n_train"]
     trivial = trivial.assign(method=TRIVIAL, low=trivial["n_labelled"] / n, high=1.0)
-    found = pd.concat([found, trivial], ignore_index=True)
-    low, high, share = found["low"], found["high"], found["share"]
+    finite = pd.concat([finite, trivial], ignore_index=True)
+    low, high, share = finite["low"], finite["high"], finite["share"]
     missed = (low - share).clip(lower=0) + (share - high).clip(lower=0)
-    return found.assign(
+    return finite.assign(
         covered=(missed <= 1e-9).astype(float),
         width=high - low,
         winkler=high - low + 2 / (1 - LEVEL) * missed,
@@ -171,16 +171,16 @@ def comparison_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Tab
     yield _overall(done, order, mode)
     scores = [name for name in SCORES if name in done]
     for by in ("mechanism", "strength"):
-        parts = [_by(done, name, by) for name in scores]
-        numbers = pd.concat(parts, ignore_index=True)
+        tables = [_by(done, name, by) for name in scores]
+        numbers = pd.concat(tables, ignore_index=True)
         text = "".join(
             f"\n## {SCORES[name]}\n\n" + _shown(numbers[numbers["score"] == name], order, by)
             for name in scores
         )
         yield Table(f"by_{by}_{mode}", f"Means by {by}, {mode}", numbers, text)
-    found = intervals(done)
-    if len(found):
-        yield _interval_table(found, mode)
+    ends = intervals(done)
+    if len(ends):
+        yield _interval_table(ends, mode)
     failed = rows[(rows["mode"] == mode) & (rows["status"] != "ok")]
     if len(failed):
         counts = failed.groupby(["method", "reason"]).size().reset_index(name="cells")
@@ -218,15 +218,15 @@ def _shown(numbers: pd.DataFrame, order: list[str], by: str) -> str:
     return markdown_table(wide.map(_digits).reset_index())
 
 
-def _interval_table(found: pd.DataFrame, mode: str) -> Table:
-    parts = [("all", found)]
-    parts += [(f"signal: {name}", found[found["strength"] == name]) for name in STRENGTHS]
-    parts += [(str(name), part) for name, part in found.groupby("mechanism", observed=True)]
+def _interval_table(ends: pd.DataFrame, mode: str) -> Table:
+    subsets = [("all", ends)]
+    subsets += [(f"signal: {name}", ends[ends["strength"] == name]) for name in STRENGTHS]
+    subsets += [(str(name), subset) for name, subset in ends.groupby("mechanism", observed=True)]
     lines = []
-    for where, part in parts:
-        if part.empty:
+    for where, subset in subsets:
+        if subset.empty:
             continue
-        means = {name: over_families(part.assign(all=0), name, ["all"]).loc[0] for name in JUDGED}
+        means = {name: over_families(subset.assign(all=0), name, ["all"]).loc[0] for name in JUDGED}
         lines.append(pd.DataFrame(means).rename_axis("method").reset_index().assign(where=where))
     numbers = pd.concat(lines, ignore_index=True)[["where", "method", *JUDGED]]
     shown = numbers.assign(**{name: numbers[name].map(_digits) for name in JUDGED})

@@ -43,9 +43,9 @@ def comparison_figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Na
             yield Named(f"cover_against_signal_{mode}", cover_against_signal(found, order))
 
 
-def critical_differences(found: Pairwise, score: str, order: list[str]) -> Figure:
+def critical_differences(tests: Pairwise, score: str, order: list[str]) -> Figure:
     """Average ranks on a line; bars join methods that the tests cannot tell apart."""
-    ranks, bars = found.ranks, joined(found)
+    ranks, bars = tests.ranks, joined(tests)
     half = (len(ranks) + 1) // 2
     height = 0.9 + 0.21 * half + 0.1 * len(bars)
     figure = Figure(figsize=(6.4, height), layout="constrained")
@@ -72,16 +72,16 @@ def critical_differences(found: Pairwise, score: str, order: list[str]) -> Figur
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.spines["top"].set_visible(True)
     ax.set_title(
-        f"Average rank by {score} over {found.families} families, 1 is best; bars join methods\n"
+        f"Average rank by {score} over {tests.families} families, 1 is best; bars join methods\n"
         "that Wilcoxon's signed-rank tests, corrected by Holm, cannot tell apart at 5%",
         fontsize=8,
     )
     return figure
 
 
-def joined(found: Pairwise) -> list[tuple[float, float]]:
+def joined(tests: Pairwise) -> list[tuple[float, float]]:
     """First and last rank of every longest run of methods of which all pairs are tied."""
-    names, ties = list(found.ranks.index), set(found.ties)
+    names, ties = list(tests.ranks.index), set(tests.ties)
     runs: list[tuple[int, int]] = []
     for i in range(len(names)):
         j = i
@@ -89,7 +89,7 @@ def joined(found: Pairwise) -> list[tuple[float, float]]:
             j += 1
         if j > i and not any(a <= i and j <= b for a, b in runs):
             runs.append((i, j))
-    return [(found.ranks.iloc[a], found.ranks.iloc[b]) for a, b in runs]
+    return [(tests.ranks.iloc[a], tests.ranks.iloc[b]) for a, b in runs]
 
 
 def against_signal(rows: pd.DataFrame, order: list[str]) -> Figure:
@@ -111,12 +111,12 @@ def against_signal(rows: pd.DataFrame, order: list[str]) -> Figure:
     return figure
 
 
-def cover_against_signal(found: pd.DataFrame, order: list[str]) -> Figure:
+def cover_against_signal(ends: pd.DataFrame, order: list[str]) -> Figure:
     """Share of intervals that hold the truth, and their width, against the signal."""
     figure = Figure(figsize=(6.6, 3.2), layout="constrained")
     axes = figure.subplots(1, 2)
-    methods = [*order, *(m for m in found["method"].unique() if m not in order)]
-    binned, middles = _binned(found)
+    methods = [*order, *(m for m in ends["method"].unique() if m not in order)]
+    binned, middles = _binned(ends)
     for ax, name in zip(axes, ("covered", "width"), strict=True):
         wide = over_families(binned, name, ["bin"])
         for method in (m for m in methods if m in wide):

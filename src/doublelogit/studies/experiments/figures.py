@@ -158,8 +158,8 @@ def effect_of_c(here: pd.DataFrame, order: list[str], parameter: str) -> Figure:
     labels = ("accuracy lost against ORACLE", "approximation error")
     for ax, frame, label in zip(axes, (lost, error), labels, strict=True):
         for method in order[1:]:
-            part = frame[frame["method"] == method].groupby(["dataset", "value"])["y"].mean()
-            mean = part.groupby("value").mean()  # every data set counts the same
+            means = frame[frame["method"] == method].groupby(["dataset", "value"])["y"].mean()
+            mean = means.groupby("value").mean()  # every data set counts the same
             ax.plot(mean.index, mean, color=colour(method, order), label=method)
         ax.set_xlabel("label frequency $c$" if parameter == "c" else parameter)
         ax.set_ylabel(label)

@@ -77,11 +77,11 @@ def _list(judged: Judged) -> dict[str, float]:
         return {}
     hidden = _hidden(judged.model, judged.X[unlabelled], judged.train_y_x[unlabelled])
     first = np.argsort(-hidden, kind="stable")[:FIRST]
-    found = {"precision_at_50": truth[first].mean(), "claimed_at_50": hidden[first].mean()}
-    found["unlabelled_accuracy"] = ((hidden > 0.5) == truth).mean()
+    scores = {"precision_at_50": truth[first].mean(), "claimed_at_50": hidden[first].mean()}
+    scores["unlabelled_accuracy"] = ((hidden > 0.5) == truth).mean()
     if len(np.unique(truth)) == 2:
-        found["unlabelled_auc"] = auc(truth, hidden)
-    return found
+        scores["unlabelled_auc"] = auc(truth, hidden)
+    return scores
 
 
 def _hidden(model: Any, X: Floats, y_x: Floats) -> Floats:
@@ -102,8 +102,8 @@ def _interval(judged: Judged) -> dict[str, float]:
     from doublelogit.inference import infer
 
     options = {} if judged.interval == "posterior" else {"method": judged.interval}
-    found = infer(judged.model, judged.X, judged.s).prevalence(level=LEVEL, **options)
-    return {"low": found.low, "high": found.high}
+    estimate = infer(judged.model, judged.X, judged.s).prevalence(level=LEVEL, **options)
+    return {"low": estimate.low, "high": estimate.high}
 
 
 MEASURES: dict[str, Callable[[Judged], dict[str, float]]] = {

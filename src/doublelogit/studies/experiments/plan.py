@@ -46,9 +46,9 @@ class DataSet:
     family: str = ""
 
     def __post_init__(self) -> None:
-        known = ("oracle", "posterior", "logistic")
-        if self.reference not in known:
-            raise ValueError(f"reference must be one of {known}; got {self.reference!r}.")
+        allowed = ("oracle", "posterior", "logistic")
+        if self.reference not in allowed:
+            raise ValueError(f"reference must be one of {allowed}; got {self.reference!r}.")
         if self.repetitions is not None:
             _check_count("repetitions", self.repetitions)
 
@@ -165,7 +165,7 @@ class Draw:
 
     @property
     def key(self) -> str:
-        return "/".join(str(part) for part in self.coordinates)
+        return "/".join(str(coordinate) for coordinate in self.coordinates)
 
     def stream(self, purpose: str) -> int:
         """Which stream of the plan's seed is this draw's own, whatever else is run."""
@@ -256,21 +256,21 @@ class Plan:
 
     def shortened(self, every_dataset: bool = False) -> "Plan":
         """The plan cut down to its quick part, or to that with all data sets."""
-        part = self.quick
-        every_dataset = every_dataset or not part.datasets
-        datasets = tuple(d for d in self.datasets if every_dataset or d.name in part.datasets)
+        quick = self.quick
+        every_dataset = every_dataset or not quick.datasets
+        datasets = tuple(d for d in self.datasets if every_dataset or d.name in quick.datasets)
         return replace(
             self,
-            repetitions=dict.fromkeys(self.repetitions, part.repetitions),
+            repetitions=dict.fromkeys(self.repetitions, quick.repetitions),
             datasets=tuple(replace(d, repetitions=None) for d in datasets),
-            scenarios=tuple(replace(s, values=s.values[:: part.every]) for s in self.scenarios),
+            scenarios=tuple(replace(s, values=s.values[:: quick.every]) for s in self.scenarios),
         )
 
-    def _check(self, what: str, given: list[str], known: Any) -> None:
-        unknown = [value for value in given if value not in known]
+    def _check(self, what: str, names: list[str], allowed: Any) -> None:
+        unknown = [value for value in names if value not in allowed]
         if unknown:
             raise ValueError(
-                f"{what} must be among {', '.join(known)} of the plan {self.name}; "
+                f"{what} must be among {', '.join(allowed)} of the plan {self.name}; "
                 f"got {', '.join(unknown)}."
             )
 
@@ -369,11 +369,11 @@ def _fits(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     if origin is UnionType:
-        return any(_fits(value, part) for part in inner)
+        return any(_fits(value, item) for item in inner)
     if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(part, inner[0]) for part in value)
+        return isinstance(value, tuple) and all(_fits(item, inner[0]) for item in value)
     if origin is dict:
-        return isinstance(value, dict) and all(_fits(part, inner[1]) for part in value.values())
+        return isinstance(value, dict) and all(_fits(item, inner[1]) for item in value.values())
     if isinstance(value, bool):
         return hint is bool
     return isinstance(value, int | float if hint is float else hint)
@@ -386,6 +386,6 @@ def _named(hint: Any) -> str:
     if get_origin(hint) is dict:
         return f"a table of {_named(get_args(hint)[1])}"
     if get_origin(hint) is UnionType:
-        return " or ".join(_named(part) for part in get_args(hint) if part is not NoneType)
+        return " or ".join(_named(option) for option in get_args(hint) if option is not NoneType)
     names = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
     return names.get(hint, "a value")

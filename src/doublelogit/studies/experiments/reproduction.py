@@ -69,10 +69,10 @@ class Request:
         whole = load_plan(plan)
         names = [name.strip() for name in datasets.split(",") if name.strip()] if datasets else None
         # naming data sets overrules the choice that the quick part makes
-        part = whole.shortened(every_dataset=bool(names)) if quick else whole
+        chosen = whole.shortened(every_dataset=bool(names)) if quick else whole
         default = f"reproduce-{whole.name}" + ("-quick" if quick else "")
-        request = cls(part, mode or part.modes[0], names, repetitions, out or Path(default))
-        part.draws(request.mode, names, repetitions)  # a wrong name is an error before any work
+        request = cls(chosen, mode or chosen.modes[0], names, repetitions, out or Path(default))
+        chosen.draws(request.mode, names, repetitions)  # a wrong name is an error before any work
         return request
 
 
@@ -83,18 +83,21 @@ def reproduce(
     console = console or Console()
     plan, mode = request.plan, request.mode
     with Store(request.out).locked() as store:
-        asked: dict[str, Any] = {"datasets": request.datasets, "repetitions": request.repetitions}
-        cells = sum(len(task.methods) for task in pending(plan, mode, store, **asked))
-        kept = len(store.frame())
-        console.print(f"[bold]{plan.name}[/], {mode}: {cells} cells to run, {kept} in {store}")
+        arguments: dict[str, Any] = {
+            "datasets": request.datasets,
+            "repetitions": request.repetitions,
+        }
+        cells = sum(len(task.methods) for task in pending(plan, mode, store, **arguments))
+        n_before = len(store.frame())
+        console.print(f"[bold]{plan.name}[/], {mode}: {cells} cells to run, {n_before} in {store}")
         try:
             with _bar(console) as bar:
                 task = bar.add_task(mode, total=cells, speed=0.0, failures=0)
-                run(plan, mode, store, jobs=jobs, dask=dask, progress=_Told(bar, task), **asked)
+                run(plan, mode, store, jobs=jobs, dask=dask, progress=_Told(bar, task), **arguments)
         except KeyboardInterrupt:
             store.compact()
             console.print(
-                f"[yellow]Interrupted.[/] {len(store.frame()) - kept} cells were added and are "
+                f"[yellow]Interrupted.[/] {len(store.frame()) - n_before} cells were added and are "
                 f"kept in {store}; run the same command again to go on."
             )
             return False

@@ -99,8 +99,8 @@ def current(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
         for draw in plan.draws(mode, repetitions=1)
         for method in plan.methods_of(mode, draw.scenario.id)
     ]
-    asked = pd.MultiIndex.from_tuples(wanted)
-    return rows[pd.MultiIndex.from_frame(rows[columns]).isin(asked)]
+    keys = pd.MultiIndex.from_tuples(wanted)
+    return rows[pd.MultiIndex.from_frame(rows[columns]).isin(keys)]
 
 
 def work(task: Task) -> ResultRows:

@@ -59,10 +59,10 @@ class Store:
         tables = [self.table] if self.table.exists() else []
         read = [_sound(path, _read_table) for path in tables]
         read += [_sound(path, _read_segment) for path in self._segments()]
-        parts = [part for part in read if part is not None and len(part)]
-        if not parts:
+        segments = [segment for segment in read if segment is not None and len(segment)]
+        if not segments:
             return pd.DataFrame(columns=KEY)
-        rows = pd.concat(parts, ignore_index=True).drop_duplicates(KEY, keep="last")
+        rows = pd.concat(segments, ignore_index=True).drop_duplicates(KEY, keep="last")
         return rows.sort_values(KEY, ignore_index=True)
 
     def done(self, *columns: str) -> set[tuple[Any, ...]]:

@@ -158,8 +158,8 @@ def _numbers(summary: pd.DataFrame, cells: pd.DataFrame, plan: Plan) -> pd.DataF
     mode = summary["mode"].iloc[0]
     oracle, peers = plan.oracle(mode).name, plan.peers(mode)
     tests = {
-        dataset: winner_against_second(part[part["method"].isin(peers)], oracle)._asdict()
-        for dataset, part in cells.groupby("dataset")
+        dataset: winner_against_second(group[group["method"].isin(peers)], oracle)._asdict()
+        for dataset, group in cells.groupby("dataset")
     }
     table = summary.join(pd.DataFrame(tests).T, on="dataset")
     gains = [_gain(cells, line, peers) for line in table.itertuples()]

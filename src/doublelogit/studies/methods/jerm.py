@@ -145,9 +145,9 @@ class Stratum:
             weight[above] = rows.weight[above]
             return weight
         likeliest = open_rows[np.argsort(-a[open_rows], kind="stable")]
-        own = rows.weight[likeliest]
-        before = np.cumsum(own) - own
-        weight[likeliest] = np.clip(self.fewest - before, 0.0, own)
+        sampled = rows.weight[likeliest]
+        before = np.cumsum(sampled) - sampled
+        weight[likeliest] = np.clip(self.fewest - before, 0.0, sampled)
         return weight
 
     def _cut(self, h: Floats) -> float:

@@ -80,10 +80,10 @@ def _density(at: Floats, values: Floats, width: float) -> Floats:
     """Kernel density of values, on a grid between the points that are asked for."""
     spread = width * (float(values.std()) or 1.0)
     grid = np.linspace(at[0], at[-1], GRID)
-    parts = [
+    densities = [
         norm.pdf(grid[i : i + 100, None], values, spread).mean(axis=1) for i in range(0, GRID, 100)
     ]
-    return np.asarray(np.interp(at, grid, np.concatenate(parts)))
+    return np.asarray(np.interp(at, grid, np.concatenate(densities)))
 
 
 def mixture_share(ratio: Floats) -> float:

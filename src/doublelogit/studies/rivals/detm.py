@@ -141,5 +141,5 @@ class DETMClassifier(AbstractPUClassifier):
         )
 
     def _problem(self, rows: Rows) -> Problem:
-        known = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
-        return replace(super()._problem(rows), beliefs=known)
+        informed = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
+        return replace(super()._problem(rows), beliefs=informed)

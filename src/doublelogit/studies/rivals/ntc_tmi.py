@@ -117,8 +117,8 @@ def mutual_information(z: Floats, t: float, k: int) -> float:
     n1 = T - n0
     near = np.arange(max(n0 - k, 0), min(n0 + k, T))
     distance = np.abs(z[near, None] - z)
-    own = np.where((np.arange(T) < n0) == (near[:, None] < n0), distance, np.inf)
-    radius = np.partition(own, k, axis=1)[:, k, None]  # the row itself is the first
+    same_class = np.where((np.arange(T) < n0) == (near[:, None] < n0), distance, np.inf)
+    radius = np.partition(same_class, k, axis=1)[:, k, None]  # the row itself is the first
     m = np.count_nonzero(distance <= radius, axis=1) - 1
     mean_psi = (digamma(m).sum() + (T - len(near)) * digamma(k)) / T
     return float(digamma(T) + digamma(k) - mean_psi - (n0 * digamma(n0) + n1 * digamma(n1)) / T)

@@ -108,8 +108,8 @@ def minimise_risk(
 
     def negative_part(log_share: float) -> float:
         nonlocal latest
-        part = replace(risk, share=float(np.exp(log_share)))
-        latest = lbfgs(part, latest.theta, tol=tol, max_iter=max_iter)
+        negative = replace(risk, share=float(np.exp(log_share)))
+        latest = lbfgs(negative, latest.theta, tol=tol, max_iter=max_iter)
         return risk.negative_part(latest.theta)
 
     negative_part(brentq(negative_part, np.log(LEAST), 0.0, xtol=1e-5))

@@ -99,6 +99,6 @@ class Sample:
         folds = StratifiedKFold(min(FOLDS, smaller), shuffle=True, random_state=random_state)
         scores = np.empty(self.n)
         for train, test in folds.split(self.Z, self.s):
-            part = replace(self, Z=self.Z[train], s=self.s[train])
-            scores[test] = predictor(self.Z[test], part.naive)
+            training = replace(self, Z=self.Z[train], s=self.s[train])
+            scores[test] = predictor(self.Z[test], training.naive)
         return scores

@@ -65,11 +65,11 @@ def label_frequency(
 ) -> float:
     """The estimate of c."""
     low, width = X.min(axis=0), np.ptp(X, axis=0)
-    parts = np.minimum((X - low) / np.where(width > 0, width, 1.0) * PARTS, PARTS - 1).astype(int)
+    bins = np.minimum((X - low) / np.where(width > 0, width, 1.0) * PARTS, PARTS - 1).astype(int)
     fold = random_state.permutation(len(X)) % FOLDS
     c = 0.5
     for _ in range(ROUNDS):
-        bounds = [largest_bound(parts, labelled, fold == f, c) for f in range(FOLDS)]
+        bounds = [largest_bound(bins, labelled, fold == f, c) for f in range(FOLDS)]
         c = float(np.mean(bounds))
     return max(c, float(labelled.mean()))
 
@@ -85,42 +85,42 @@ def lower_bound(n_labelled: float, size: float, c: float, delta: float) -> float
 
 
 def largest_bound(
-    parts: NDArray[np.int_], labelled: NDArray[np.bool_], tree: NDArray[np.bool_], c: float
+    bins: NDArray[np.int_], labelled: NDArray[np.bool_], tree: NDArray[np.bool_], c: float
 ) -> float:
     """Largest bound by the other rows' parts of a tree that is grown, best part first."""
     grow, judge = np.flatnonzero(tree), np.flatnonzero(~tree)
     delta = allowance(len(judge))
     best = float(labelled[judge].mean())
     queue: list[tuple[float, int, Ints, Ints, frozenset[int]]] = []
-    heappush(queue, (0.0, 0, grow, judge, frozenset(range(parts.shape[1]))))
+    heappush(queue, (0.0, 0, grow, judge, frozenset(range(bins.shape[1]))))
     for n_split in range(SPLITS):
         if not queue or best >= 1:
             break
         *_, grow, judge, features = heappop(queue)
-        feature = best_split(parts[grow], labelled[grow], sorted(features))
-        for part in range(PARTS if feature >= 0 else 0):
-            inside = grow[parts[grow, feature] == part]
-            others = judge[parts[judge, feature] == part]
+        feature = best_split(bins[grow], labelled[grow], sorted(features))
+        for value in range(PARTS if feature >= 0 else 0):
+            inside = grow[bins[grow, feature] == value]
+            others = judge[bins[judge, feature] == value]
             if len(others) >= FEWEST:
-                found = lower_bound(labelled[others].sum(), len(others), c, delta)
-                best = max(best, found)
+                bound = lower_bound(labelled[others].sum(), len(others), c, delta)
+                best = max(best, bound)
             if _worth_splitting(labelled, inside, others, c, delta, best):
                 promise = lower_bound(labelled[inside].sum(), len(inside), c, delta)
-                key = (-promise, PARTS * n_split + part + 1)
+                key = (-promise, PARTS * n_split + value + 1)
                 heappush(queue, (*key, inside, others, features - {feature}))
     return best
 
 
-def best_split(parts: NDArray[np.int_], labelled: NDArray[np.bool_], features: list[int]) -> int:
+def best_split(bins: NDArray[np.int_], labelled: NDArray[np.bool_], features: list[int]) -> int:
     """The feature one of whose parts has the largest labelled share; -1 if none divides the rows.
 
     The share is that of the part with a few unlabelled rows added, so that size counts as well.
     """
     best, score = -1, 0.0
     for feature in features:
-        size = np.bincount(parts[:, feature], minlength=PARTS)
-        if size.max(initial=0) < len(parts):
-            count = np.bincount(parts[:, feature], weights=labelled, minlength=PARTS)
+        size = np.bincount(bins[:, feature], minlength=PARTS)
+        if size.max(initial=0) < len(bins):
+            count = np.bincount(bins[:, feature], weights=labelled, minlength=PARTS)
             share = float((count / (size + PRIOR)).max())
             best, score = (feature, share) if share > score else (best, score)
     return best
