@@ -13,21 +13,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-WORDS = [
-    "found",
-    "said",
-    "told",
-    "known",
-    "kept",
-    "asked",
-    "own",
-    "part",
-    "parts",
-    "given",
-    "seen",
-    "looked",
-    "meant",
-]
+WORDS = {"found", "said", "told", "known", "kept", "asked", "own"}
+WORDS |= {"part", "parts", "given", "seen", "looked", "meant"}
 LIMIT = 0.02
 SOURCE = Path(__file__).parent.parent / "src" / "doublelogit"
 
