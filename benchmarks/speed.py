@@ -25,7 +25,7 @@ import time
 import tracemalloc
 import warnings
 from contextlib import nullcontext
-from functools import partial, partialmethod
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -50,7 +50,7 @@ from doublelogit import (
 )
 from doublelogit.datasets import load_benchmark
 from doublelogit.labelling import Scar, draw
-from doublelogit.methods import Problem
+from doublelogit.methods import logistic
 
 HERE = Path(__file__).parent
 OUT = HERE / "results" / "speed.csv"
@@ -183,12 +183,12 @@ EXACT = {
 def error(makers, X, s) -> float:
     """How far probabilities are from those of a tolerance near rounding, also of fits inside."""
     found = [makers[0]().fit(X, s).predict_positive(X)]
-    with patch.object(Problem, "_model", partialmethod(_tight, Problem._model)):
+    with patch.object(logistic, "_model", partial(_tight, logistic._model)):
         found.append(makers[1]().fit(X, s).predict_positive(X))
     return float(np.abs(np.subtract(*found)).max())
 
 
-def _tight(problem, model, terms, l2, **options):
+def _tight(model, problem, terms, l2, **options):
     return model(problem, terms, l2, **options | {"tol": 1e-12})
 
 

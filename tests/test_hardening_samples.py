@@ -15,7 +15,7 @@ from doublelogit import (
     TwoModelsClassifier,
 )
 from doublelogit.core.solvers.adam import Adam
-from doublelogit.methods import models
+from doublelogit.methods import logistic
 from tools.fuzz.contract import proper
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -91,12 +91,12 @@ def test_one_huge_cell_does_not_hold_back_the_fits_of_em(value, cell, monkeypatc
     """Fits inside EM took a hundred steps each, a thousand times."""
     steps = []
 
-    def counted(*arguments, solve=models.newton, **options):
+    def counted(*arguments, solve=logistic.newton, **options):
         solution = solve(*arguments, **options)
         steps.append(solution.n_iter)
         return solution
 
-    monkeypatch.setattr(models, "newton", counted)
+    monkeypatch.setattr(logistic, "newton", counted)
     spoiled = X.copy()
     spoiled[cell, 1] = value
     EMClassifier(max_iter=100).fit(spoiled, S)

@@ -75,7 +75,7 @@ def test_the_held_propensity_objective_has_the_derivatives_of_finite_differences
     rng = np.random.default_rng(0)
     b = rng.normal(size=300)
     problem = Problem(memory_rows(X, s), 1.0)
-    objective = HeldPropensityObjective(problem.rows, problem.outcome, b, 300.0, 1.0, problem.units)
+    objective = HeldPropensityObjective(problem.rows, problem.outcome, b, 300.0, 1.0, problem.moments.units)
     theta = rng.normal(size=4)
     y, e = expit(X @ theta[:-1] + theta[-1]), expit(b)
     value = -np.where(s == 1, np.log(y * e), np.log1p(-y * e)).mean()
@@ -91,7 +91,7 @@ def test_the_held_propensity_objective_has_the_derivatives_of_finite_differences
 def test_where_e_is_one_the_class_is_a_logistic_regression_of_the_label():
     X, _, s = draw(1, n=500)
     problem = Problem(memory_rows(X, s), 1.0)
-    held = (problem.rows, problem.outcome, np.full(500, 40.0), 500.0, 1.0, problem.units)
+    held = (problem.rows, problem.outcome, np.full(500, 40.0), 500.0, 1.0, problem.moments.units)
     reference = LogisticRegression(C=1.0, tol=1e-10, solver="newton-cholesky").fit(X, s)
     theta = np.append(reference.coef_[0], reference.intercept_)
     assert np.abs(HeldPropensityObjective(*held).gradient(theta)).max() < 1e-8

@@ -12,6 +12,7 @@ from doublelogit.datasets import load_benchmark
 from doublelogit.engines.memory import memory_rows
 from doublelogit.labelling import Scar, draw
 from doublelogit.methods import Problem, em, joint, lbe, naive, oracle, tm, tm_simple
+from doublelogit.methods.logistic import outcome_model
 from doublelogit.methods.start import start
 from doublelogit.studies.methods import SoftmaxProblem, detm, jerm
 
@@ -37,7 +38,7 @@ def test_soft_target_is_two_weighted_copies(diabetes):
     X, _, _, problem = diabetes
     rng = np.random.default_rng(0)
     target, weight = rng.random(len(X)), rng.random(len(X))
-    model = problem.outcome_model()
+    model = outcome_model(problem)
     model.fit(target, weight)
     np.testing.assert_allclose(model.coef, reference_fit(X, target, weight), atol=1e-6)
 
@@ -242,11 +243,11 @@ def test_nothing_overflows_at_predictors_of_ten_thousand(method, l2):
 
 def test_large_p_takes_the_first_order_path(monkeypatch, sample):
     """Stationary points without any Hessian."""
-    from doublelogit.methods import models
+    from doublelogit.methods import logistic
 
     problem = sample.problem(1.0)
     wanted = naive(problem, tol=1e-8).beta
-    monkeypatch.setattr(models, "DENSE_LIMIT", 2)
+    monkeypatch.setattr(logistic, "DENSE_LIMIT", 2)
     monkeypatch.setitem(joint.__globals__, "DENSE_LIMIT", 2)
     monkeypatch.setattr("doublelogit.methods.orientation.DENSE_LIMIT", 2)
     monkeypatch.setattr("doublelogit.methods.maximum.DENSE_LIMIT", 2)

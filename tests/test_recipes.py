@@ -13,6 +13,7 @@ from doublelogit import TableClassifier, registry
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.fitted import LinearPair, LinearSide
 from doublelogit.fitted.fit import PUFit
+from doublelogit.methods.logistic import label_model
 from doublelogit.simulation import evaluate, simulate_labels
 from doublelogit.tables import Table
 
@@ -27,7 +28,7 @@ class HalfClassifier(AbstractPUClassifier):
         self.pos_label = pos_label
 
     def _fit(self, problem, X):
-        label = problem.label_model()
+        label = label_model(problem)
         solution = label.solve(problem.rows.s)
         half = LinearSide(np.zeros_like(label.coef))
         return PUFit(LinearPair(label.side(), half), solution.n_iter, solution.converged)

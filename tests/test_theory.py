@@ -11,6 +11,7 @@ from scipy.special import expit
 from doublelogit.core.objective import LogisticObjective
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem, joint
+from doublelogit.methods.logistic import outcome_model, propensity_model
 from doublelogit.methods.orientation import larger_first
 
 
@@ -84,7 +85,7 @@ def test_theorem_3_the_true_odds_ratio_leads_to_the_true_beta(double_logistic_sa
     for n in (500, 50_000):
         sample = double_logistic_sample(n=n)
         odds_ratio = sample.y_x * (1 - sample.e_x) / (1 - sample.y_x * sample.e_x)
-        model = sample.problem().outcome_model()
+        model = outcome_model(sample.problem())
         model.fit(np.where(sample.s == 1, 1.0, odds_ratio))
         errors.append(fit_error(model, sample.beta))
     assert errors[1] < 0.02 < errors[0]
@@ -94,7 +95,7 @@ def test_theorem_3_a_wrong_odds_ratio_does_not(double_logistic_sample):
     """The key assumption is needed: half the odds ratio leaves an error that does not vanish."""
     sample = double_logistic_sample(n=50_000)
     odds_ratio = sample.y_x * (1 - sample.e_x) / (1 - sample.y_x * sample.e_x)
-    model = sample.problem().outcome_model()
+    model = outcome_model(sample.problem())
     model.fit(np.where(sample.s == 1, 1.0, odds_ratio / 2))
     assert fit_error(model, sample.beta) > 0.05
 
@@ -103,7 +104,7 @@ def test_theorem_4_the_true_stratum_leads_to_the_true_gamma(double_logistic_samp
     errors = []
     for n in (500, 50_000):
         sample = double_logistic_sample(n=n)
-        model = sample.problem().propensity_model()
+        model = propensity_model(sample.problem())
         model.fit(sample.s, sample.y)
         errors.append(fit_error(model, sample.gamma))
     assert errors[1] < 0.03 < errors[0]
@@ -111,7 +112,7 @@ def test_theorem_4_the_true_stratum_leads_to_the_true_gamma(double_logistic_samp
 
 def test_theorem_4_all_rows_as_the_stratum_do_not(double_logistic_sample):
     sample = double_logistic_sample(n=50_000)
-    model = sample.problem().propensity_model()
+    model = propensity_model(sample.problem())
     model.fit(sample.s, np.ones(50_000))
     assert fit_error(model, sample.gamma) > 0.2
 

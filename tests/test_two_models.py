@@ -14,6 +14,7 @@ from doublelogit.methods import (
     tm,
     tm_simple,
 )
+from doublelogit.methods.logistic import label_model, outcome_model, propensity_model
 from doublelogit.methods.tm_simple import soft_target
 
 
@@ -47,9 +48,9 @@ def test_a_hundred_rounds_of_tm_lose_no_accuracy_to_frugal_fits():
     frugal = tm(problem, tol=0, max_iter=100)
     exact = tm(
         problem,
-        label=problem.label_model(tol=1e-13),
-        outcome=problem.outcome_model(tol=1e-13),
-        propensity=problem.propensity_model(tol=1e-13),
+        label=label_model(problem, tol=1e-13),
+        outcome=outcome_model(problem, tol=1e-13),
+        propensity=propensity_model(problem, tol=1e-13),
         tol=0,
         max_iter=100,
     )

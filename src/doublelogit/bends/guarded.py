@@ -40,7 +40,7 @@ from doublelogit.fitted import BentSide, LinearPair, LinearSide, Side
 from doublelogit.fitted.bent import Addition
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.joint import joint
-from doublelogit.methods.models import LogisticModel
+from doublelogit.methods.logistic import LogisticModel, logistic_models
 from doublelogit.methods.problem import Problem
 
 Kept = tuple[Floats, Addition | None]
@@ -303,8 +303,7 @@ def _half(
     constant = not np.delete(theta, problem.outcome.size - 1).any()
     if not constant and len(train) < len(rows.s):
         theta = trust_region(problem.likelihood, theta, tol=LOOSE, max_iter=50).theta
-    models = (problem.outcome_model(), problem.propensity_model())
-    sides: list[Bent] = []
+    models, sides = logistic_models(problem), list[Bent]()
     for model, short, make in zip(models, problem.likelihood.split(theta), bent, strict=True):
         model.theta = short
         if make is None:

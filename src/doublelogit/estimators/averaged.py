@@ -21,7 +21,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
-from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.methods.logistic import DENSE_LIMIT
 
 
 class AveragedClassifier(AbstractPUClassifier):

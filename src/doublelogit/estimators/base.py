@@ -45,7 +45,8 @@ from doublelogit.findings import FINE, Finding
 from doublelogit.findings import fit as findings
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
-from doublelogit.methods.problem import column_extremes_of, everywhere, nearer_zero, varying_columns
+from doublelogit.methods.moments import column_extremes_of, everywhere, varying_columns
+from doublelogit.methods.problem import nearer_zero
 from doublelogit.registry import method_of, with_capability
 from doublelogit.tables.encoding import TableEncoding
 

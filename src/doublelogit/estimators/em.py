@@ -11,6 +11,7 @@ from doublelogit.estimators.pluggable import PluggableModels
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, em
 from doublelogit.methods.em import em_classifiers
+from doublelogit.methods.logistic import outcome_model, propensity_model
 
 
 class EMClassifier(PluggableModels):
@@ -171,8 +172,8 @@ class EMClassifier(PluggableModels):
         propensity = self._classifier(self.propensity, problem, X)
         return em_classifiers(
             problem,
-            outcome or problem.outcome_model(),
-            propensity or problem.propensity_model(),
+            outcome or outcome_model(problem),
+            propensity or propensity_model(problem),
             tol=self.tol,
             max_iter=self.max_iter,
         )

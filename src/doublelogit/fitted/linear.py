@@ -1,7 +1,7 @@
 """Two models of linear predictors: what NAIVE, TM, EM, LBE and JOINT fit."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -71,8 +71,6 @@ class LinearPair:
     propensity_model: Side
     false_label_rate: float = 0.0
     rival: Self | None = None
-
-    of_unlabelled: ClassVar[bool] = False
 
     @classmethod
     def from_coefficients(cls, beta: Floats, gamma: Floats, link: str = "logit") -> Self:

@@ -5,7 +5,6 @@ logistic-normal; over all components it is a mixture of those.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
@@ -113,8 +112,6 @@ class PosteriorMixture:
     propensity_model: PosteriorSide
     symmetric: bool = False
     false_label_rate: float = 0.0
-
-    of_unlabelled: ClassVar[bool] = False
 
     def coefficients(self) -> Coefficients:
         sides = (self.outcome_model, self.propensity_model)

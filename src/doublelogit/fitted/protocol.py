@@ -27,10 +27,6 @@ class FittedModel(Protocol):
     def false_label_rate(self) -> float:
         """Probability that a negative is labelled."""
 
-    @property
-    def of_unlabelled(self) -> bool:
-        """Whether beta is about unlabelled rows: about P(Y=1 | x, S=0), and not about y(x)."""
-
     def coefficients(self) -> Coefficients:
         """Coefficients of both models, posterior means if the model is a distribution."""
 

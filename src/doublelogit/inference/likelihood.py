@@ -88,8 +88,7 @@ class LikelihoodInference(Inference):
             notes.append("exp(coef) is no odds ratio here: the link is not the logit.")
         terms, coef = self._fitted.terms(), self.coefficients
         lines = (terms, coef, self.covariance)
-        summary = Summary.from_covariance(*lines, heading, level, tuple(notes))
-        return replace(summary, of_unlabelled=self.model.model_.of_unlabelled)
+        return Summary.from_covariance(*lines, heading, level, tuple(notes))
 
     def prevalence(
         self, *, by: Any = None, level: float = 0.95, method: str | None = None, **options: Any

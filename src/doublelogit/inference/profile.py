@@ -204,8 +204,7 @@ def profile(
 def other_optima(fitted: FittedProblem, rival: Floats | None = None) -> list[Floats]:
     """Optima that the named starts, and a rival solution, lead to."""
     problem = fitted.problem
-    double, near = problem.double_logistic, problem.approximated
-    begins = [near(begin(double)) for begin in (naive_start, balanced_start)]
+    begins = [begin(problem) for begin in (naive_start, balanced_start)]
     if rival is not None:
         begins.append(rival)
     optima = [maximum(problem, theta, tol=1e-6, max_iter=300) for theta in begins]

@@ -141,7 +141,7 @@ class Hypotheses:
     @cached_property
     def freedom(self) -> int:
         """Number of slopes: of columns that are no combination of others."""
-        gram = self.free.gram(self.free.outcome)[:-1, :-1]
+        gram = self.free.moments.gram(self.free.outcome)[:-1, :-1]
         return int(np.linalg.matrix_rank(gram, tol=1e-9, hermitian=True))
 
     def far(self, statistic: float, draws: Any) -> bool:

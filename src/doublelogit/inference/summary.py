@@ -27,8 +27,6 @@ class Summary:
         Level of the intervals.
     notes : tuple of str
         What a reader must know.
-    of_unlabelled : bool
-        Whether the outcome is that of unlabelled rows, P(Y=1 | x, S=0).
     """
 
     terms: list[tuple[str, str]]
@@ -37,7 +35,6 @@ class Summary:
     heading: str
     level: float
     notes: tuple[str, ...] = ()
-    of_unlabelled: bool = False
 
     @classmethod
     def from_covariance(
@@ -121,9 +118,7 @@ class Summary:
     @property
     def _titles(self) -> dict[str, str]:
         return {
-            "outcome": "Outcome: which unlabelled rows are positive, P(Y=1 | x, S=0)"
-            if self.of_unlabelled
-            else "Outcome: who is positive, P(Y=1 | x)",
+            "outcome": "Outcome: who is positive, P(Y=1 | x)",
             "propensity": "Labelling: which positives get a label, P(S=1 | Y=1, x)",
         }
 

@@ -73,3 +73,12 @@ class InformedObjective(DoubleLogisticObjective):
             value, grad = value + 0.5 * firmness * off**2, grad + firmness * off * q.grad
             hess = hess + firmness * (off * q.hess + np.outer(q.grad, q.grad))
         return ValueGradHess(value, grad, hess)
+
+
+def informed(
+    objective: DoubleLogisticObjective, beliefs: tuple[Belief, ...]
+) -> DoubleLogisticObjective:
+    """The objective with beliefs added, or as it is if there are none."""
+    if not beliefs:
+        return objective
+    return InformedObjective(**vars(objective), beliefs=beliefs)

@@ -24,7 +24,14 @@ from doublelogit.core.likelihood import positive_given_label
 from doublelogit.core.rows import Rows
 from doublelogit.core.solvers import Anderson, largest, settled, stationary
 from doublelogit.fitted.fit import PUFit
-from doublelogit.methods.models import INNER_TOL, Model, accurate, fitted_pair
+from doublelogit.methods.logistic import (
+    INNER_TOL,
+    Model,
+    accurate,
+    fitted_pair,
+    outcome_model,
+    propensity_model,
+)
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import fit_balanced, start
 
@@ -44,8 +51,8 @@ def em(
     """EM with two logistic models, from a named start or from a given (beta, gamma)."""
     rows, likelihood = problem.rows, problem.likelihood
     valued = stopping == "objective"
-    outcome = problem.outcome_model(valued=valued, again=True)
-    propensity = problem.propensity_model(valued=False, again=True)
+    outcome = outcome_model(problem, valued=valued, again=True)
+    propensity = propensity_model(problem, valued=False, again=True)
     theta = start(problem, init)
     accelerator = Anderson(memory=8 if accelerate else 0, scale=likelihood.scale)
     value, grad = likelihood.value_grad(theta)

@@ -18,6 +18,7 @@ from doublelogit._types import Floats
 from doublelogit.core.likelihood import positive_given_label
 from doublelogit.core.solvers import Factor
 from doublelogit.core.solvers.trust_region import Abandon
+from doublelogit.methods.logistic import logistic_models
 from doublelogit.methods.problem import Problem
 
 SHORTEST = 1 / 64  # of a step: what is worse even there is no way down
@@ -52,7 +53,7 @@ def em_steps(
 
 def _information(problem: Problem, theta: Floats) -> list[Factor]:
     """Information of the two fits of an M-step, factorised."""
-    rows, outcome, propensity = problem.rows, problem.outcome_model(), problem.propensity_model()
+    rows, (outcome, propensity) = problem.rows, logistic_models(problem)
     outcome.theta, propensity.theta = problem.likelihood.split(theta)
     a, b = outcome.predictor(), propensity.predictor()
     t = rows.map_columns(positive_given_label, rows.known, a, b)

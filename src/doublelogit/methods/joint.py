@@ -12,7 +12,7 @@ keeping the best. Q_n does not change when beta and gamma change places; the con
 picks one of the two, so it is enough to order them after the fit (see orientation.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -31,8 +31,8 @@ from doublelogit.core.solvers import (
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.em import em
 from doublelogit.methods.em_steps import em_steps
+from doublelogit.methods.logistic import DENSE_LIMIT
 from doublelogit.methods.maximum import maximum, worth_hessians
-from doublelogit.methods.models import DENSE_LIMIT
 from doublelogit.methods.orientation import orient
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import start
@@ -68,8 +68,17 @@ def joint(
             return mm(problem, theta, mm_steps, stopping, tol, max_iter)
         return climb(problem, theta, known, tol=tol, max_iter=max_iter)
 
-    tried = map(solve, starts(problem, init, n_starts, rng, known))
-    best = min(tried, key=_rank)
+    return best_of(problem, starts(problem, init, n_starts, rng, known), solve, orientation)
+
+
+def best_of(
+    problem: Problem,
+    begins: Iterable[Floats],
+    solve: Callable[[Floats], Solution],
+    orientation: str = "auto",
+) -> PUFit:
+    """The best of the solutions that starts lead to, its two models in order."""
+    best = min(map(solve, begins), key=_rank)
     best, rival, decided = orient(problem, best, solve, orientation)
     pair = problem.fitted(best.theta, None if np.isinf(decided.gap) else rival)
     return PUFit(pair, best.n_iter, best.converged, best.trace, decided)
@@ -145,23 +154,26 @@ def starts(
     EM keeps to the basin that the first start lies in, where a Newton step may leave it; the
     shakes change predictors by about one. Rounds end where they lead to a known optimum.
     """
-    double, near = problem.double_logistic, problem.approximated
-    first = start(double, init)
-    yield near(first)
+    first = start(problem, init)
+    yield first
     if n > 1 and problem.false_label_rate == 0:  # EM takes labelled rows for positive
-        if worth_hessians(double):
-            same = known if known and double is problem else []
-            abandon = partial(_leads_to_known, problem, same) if same else None
-            yield near(em_steps(double, first, EM_ROUNDS, abandon))
+        if worth_hessians(problem):
+            abandon = partial(_leads_to_known, problem, known) if known else None
+            yield em_steps(problem, first, EM_ROUNDS, abandon)
         else:
-            fitted = em(double, init=first, tol=0, max_iter=FEWER_ROUNDS)
-            yield near(double.theta(fitted.model))
+            fitted = em(problem, init=first, tol=0, max_iter=FEWER_ROUNDS)
+            yield problem.theta(fitted.model)
     if n > 2:
         balanced = isinstance(init, str) and init == "balanced"
-        yield near(start(double, "naive" if balanced else "balanced"))
+        yield start(problem, "naive" if balanced else "balanced")
     for _ in range(n - 3):
-        noise = rng.standard_normal(len(first)) / problem.likelihood.scale
-        yield near(first) + noise / np.sqrt(len(first))
+        yield shaken(problem, first, rng)
+
+
+def shaken(problem: Problem, theta: Floats, rng: np.random.Generator) -> Floats:
+    """A point near theta, where predictors differ by about one."""
+    noise = rng.standard_normal(len(theta)) / problem.likelihood.scale
+    return theta + noise / np.sqrt(len(theta))
 
 
 def _leads_to_known(problem: Problem, known: list[Optimum], theta: Floats, here: ValueGrad) -> bool:
@@ -203,7 +215,9 @@ def mm(
 def _bound(problem: Problem, half: slice) -> Factor:
     """``X'WX/4`` and the penalty, factorised: the curvature of the minoriser."""
     terms = problem.outcome if half.start is None else problem.propensity
-    return Factor.from_matrix(problem.gram(terms) / 4 + np.diag(problem.likelihood.ridge[half]))
+    return Factor.from_matrix(
+        problem.moments.gram(terms) / 4 + np.diag(problem.likelihood.ridge[half])
+    )
 
 
 def _rank(solution: Solution) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from doublelogit._types import Floats
 from doublelogit.core.rows import row_count
 from doublelogit.core.solvers import Solution, lbfgs, trust_region
-from doublelogit.methods.models import DENSE_LIMIT
+from doublelogit.methods.logistic import DENSE_LIMIT
 from doublelogit.methods.problem import Problem
 
 FEW = 100  # coefficients of which a Hessian costs nothing, however few the rows

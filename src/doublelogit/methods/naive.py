@@ -8,12 +8,13 @@ Algorithm::
 
 from doublelogit.fitted import CertainLabel, LinearPair
 from doublelogit.fitted.fit import PUFit
+from doublelogit.methods.logistic import label_model
 from doublelogit.methods.problem import Problem
 
 
 def naive(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PUFit:
     """Fit the label; the outcome model is what the label model is, and e(x) = 1."""
-    model = problem.label_model(tol=tol, max_iter=max_iter)
+    model = label_model(problem, tol=tol, max_iter=max_iter)
     solution = model.solve(problem.rows.s)
     pair = LinearPair(model.side(), CertainLabel())
     return PUFit(pair, solution.n_iter, solution.converged, (solution.value,))

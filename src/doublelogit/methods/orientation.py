@@ -1,13 +1,12 @@
 """Which of the two fitted models is the outcome, and how sure that is.
 
-The likelihood of the labels does not change when beta and gamma swap places (Lemma 1). What can
-tell them apart, in the order in which it is asked:
+The likelihood of the labels does not change when beta and gamma swap places (Lemma 1; see
+symmetry.py). What can tell them apart, in the order in which it is asked:
 
     features    the models may use different features
     audit       rows of known class
     prevalence  known from elsewhere (or only the penalties differ: "penalty")
     norm        nothing: by assumption the class depends on the features more than labelling does
-                (likeness, in DETM: hidden positives are more like labelled rows than negatives are)
     curves      the class may bend and labelling may not: asked only where the likelihood differs by
                 more than curves would make it differ by chance, for the class may be straight
 
@@ -33,8 +32,9 @@ from doublelogit.core.solvers import Solution, ValueGradHess
 from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.methods.information import inverse_information
-from doublelogit.methods.models import DENSE_LIMIT
-from doublelogit.methods.problem import Combinations, Problem, full
+from doublelogit.methods.logistic import DENSE_LIMIT
+from doublelogit.methods.problem import Problem, full
+from doublelogit.methods.symmetry import combined
 
 SAME = 1e-3  # difference of predictors below which two solutions are one optimum
 ONLY_ONE = Orientation("penalty", np.inf, "log-likelihood", True)
@@ -60,14 +60,14 @@ def orient(
     if rule == "norm":
         in_order = larger_first(*(_as_given(problem, coef) for coef in (beta, gamma)))
     else:
-        outcome, labelling = combined(problem.STRENGTHS, beta, gamma)
+        outcome, labelling = combined(problem.symmetry.strengths, beta, gamma)
         in_order = variation(problem, outcome) >= variation(problem, labelling)
     dense = problem.outcome.size <= DENSE_LIMIT
     gap = (
         (1 if in_order else -1) * strength_gap(problem, best.theta, best.last) if dense else np.nan
     )
     rival = best._replace(theta=swapped_theta(problem, best.theta))
-    if not problem.swaps_exactly:  # its own penalty moves the rival a little, or away
+    if not problem.symmetry.exact(problem):  # its own penalty moves the rival a little, or away
         rival = solve(rival.theta)
         if _apart(problem, best, rival) < SAME:
             return Oriented(best, rival.theta, ONLY_ONE if problem.smooth is None else BENT)
@@ -76,7 +76,7 @@ def orient(
     if not in_order:
         best, rival = rival, best
     clear = gap >= CLEAR_STANDARD_ERRORS
-    decided = Orientation(problem.ASSUMED, gap, "standard errors", clear)
+    decided = Orientation(problem.symmetry.assumption, gap, "standard errors", clear)
     return Oriented(best, rival.theta, decided)
 
 
@@ -95,14 +95,8 @@ def larger_first(beta: Floats, gamma: Floats) -> bool:
 
 def swapped_theta(problem: Problem, theta: Floats) -> Floats:
     """Beta in the place of gamma and the other way round, as far as their terms allow."""
-    beta, gamma = combined(problem.SWAPPED, *full(problem, theta))
+    beta, gamma = combined(problem.symmetry.swap, *full(problem, theta))
     return np.concatenate([problem.outcome.take(beta), problem.propensity.take(gamma)])
-
-
-def combined(parts: Combinations, beta: Floats, gamma: Floats) -> tuple[Floats, Floats]:
-    """Two combinations of full-length coefficients."""
-    one, other = (i * beta + j * gamma for i, j in parts)
-    return one, other
 
 
 def _bends(problem: Problem, one: Solution, other: Solution) -> bool:
@@ -138,35 +132,27 @@ def _apart(problem: Problem, one: Solution, other: Solution) -> float:
 def _stronger(problem: Problem, one: Solution, other: Solution) -> bool:
     """Whether the outcome of one varies more than that of the other."""
     variations = [
-        variation(problem, combined(problem.STRENGTHS, *full(problem, solution.theta))[0])
+        variation(problem, combined(problem.symmetry.strengths, *full(problem, solution.theta))[0])
         for solution in (one, other)
     ]
     return not problem.distinct_features and variations[0] > variations[1]
 
 
 def what_tells(problem: Problem) -> str:
-    """What distinguishes the outcome from the propensity, in a problem that is not symmetric."""
-    if problem.distinct_features:
-        return "features"
-    if problem.symmetric:
-        return "curves"
-    if problem.audited:
-        return "audit"
-    if problem.beliefs:
-        return "prevalence"
-    return "false labels" if problem.false_label_rate > 0 else "penalty"
+    """Name of the rule by which the likelihood tells class and labelling apart."""
+    return problem.symmetry.broken_by(problem) or "curves"
 
 
 def strength_gap(problem: Problem, theta: Floats, seen: ValueGradHess | None = None) -> float:
     """How much stronger the class is than the labelling, in standard errors."""
     terms = problem.label
-    gram = problem.gram(terms)
+    gram = problem.moments.gram(terms)
     spread = gram - np.outer(gram[-1], gram[-1])  # zero where the intercept is
     # D = b'Sb - g'Sg as a quadratic form of theta, which is normal with covariance V about the
     # truth: mean and variance of such a form are known
     place = terms.embed(np.arange(terms.size, dtype=np.float64))
     models = [m.take(place).astype(np.intp) for m in (problem.outcome, problem.propensity)]
-    outcome, labelling = (np.outer(part, part) for part in problem.STRENGTHS)
+    outcome, labelling = (np.outer(part, part) for part in problem.symmetry.strengths)
     form = np.block(
         [
             [(outcome - labelling)[i, j] * spread[np.ix_(models[i], models[j])] for j in (0, 1)]

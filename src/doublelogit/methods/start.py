@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from doublelogit._types import Floats
 from doublelogit.core.rows import weighted_mean
-from doublelogit.methods.models import LogisticModel, Model
+from doublelogit.methods.logistic import Model, label_model, logistic_models
 from doublelogit.methods.problem import Problem
 
 
@@ -25,11 +25,11 @@ def start(problem: Problem, init: str | Floats) -> Floats:
 def naive_start(problem: Problem) -> Floats:
     """The naive model of the label, and the propensity halfway between s(x) and one."""
     rows = problem.rows
-    outcome, propensity = _models(problem)
+    outcome, propensity = logistic_models(problem)
     outcome.fit(rows.s)
     label = outcome
     if not problem.label.same(problem.outcome):
-        label = problem.label_model()
+        label = label_model(problem)
         label.fit(rows.s)
     propensity.fit(rows.map_columns(lambda z: (expit(z) + 1) / 2, label.predictor()))
     return np.concatenate([outcome.theta, propensity.theta])
@@ -37,14 +37,14 @@ def naive_start(problem: Problem) -> Floats:
 
 def balanced_start(problem: Problem) -> Floats:
     """The start of SAR-EM."""
-    outcome, propensity = _models(problem)
+    outcome, propensity = logistic_models(problem)
     fit_balanced(problem, outcome, propensity)
     return np.concatenate([outcome.theta, propensity.theta])
 
 
 def half_start(problem: Problem) -> Floats:
     """The naive model of the label, and a propensity of one half."""
-    outcome, propensity = _models(problem)
+    outcome, propensity = logistic_models(problem)
     outcome.fit(problem.rows.s)
     return np.concatenate([outcome.theta, propensity.theta])
 
@@ -65,10 +65,6 @@ def fit_balanced(problem: Problem, outcome: Model, propensity: Model) -> None:
 
 def _positive(known: Floats, weight: Floats, a: Floats) -> Floats:
     return weight * np.where(np.isnan(known), expit(a), known)
-
-
-def _models(problem: Problem) -> tuple[LogisticModel, LogisticModel]:
-    return problem.outcome_model(), problem.propensity_model()
 
 
 STARTS: dict[str, Callable[[Problem], Floats]] = {

@@ -31,7 +31,15 @@ from doublelogit.core.rows import Rows, weighted_mean
 from doublelogit.core.selection import quantile_over
 from doublelogit.core.solvers import Anderson, settled
 from doublelogit.fitted.fit import PUFit
-from doublelogit.methods.models import LogisticModel, Model, accurate, fitted_pair
+from doublelogit.methods.logistic import (
+    LogisticModel,
+    Model,
+    accurate,
+    fitted_pair,
+    label_model,
+    outcome_model,
+    propensity_model,
+)
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.tm_simple import naive_state, soft_target
 
@@ -56,9 +64,9 @@ def tm(
 ) -> PUFit:
     """Alternate the two fits, as released or (``literal``) as the paper's text has it."""
     rows = problem.rows
-    label = label or problem.label_model()
-    outcome = outcome or problem.outcome_model(again=True, tol=ROUND_TOL)
-    propensity = propensity or problem.propensity_model(valued=False, again=True, tol=ROUND_TOL)
+    label = label or label_model(problem)
+    outcome = outcome or outcome_model(problem, again=True, tol=ROUND_TOL)
+    propensity = propensity or propensity_model(problem, valued=False, again=True, tol=ROUND_TOL)
     alpha = weighted_mean(rows, rows.s) if stratum_quantile is None else stratum_quantile
 
     label.fit(rows.s)

@@ -14,16 +14,17 @@ from doublelogit.core.likelihood import log_not, positive_given_unlabelled
 from doublelogit.core.rows import Rows
 from doublelogit.fitted import HalfwayLabel, LinearPair
 from doublelogit.fitted.fit import PUFit
+from doublelogit.methods.logistic import label_model, outcome_model
 from doublelogit.methods.problem import Problem
 
 
 def tm_simple(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PUFit:
     """Fit the label, then the outcome with the weights that the naive propensity implies."""
-    label = problem.label_model(tol=tol, max_iter=max_iter)
+    label = label_model(problem, tol=tol, max_iter=max_iter)
     first = label.solve(problem.rows.s)
     a, log_not_e = naive_state(problem.rows, label.predictor())
     target = problem.rows.map_columns(soft_target, problem.rows.known, a, log_not_e)
-    model = problem.outcome_model(tol=tol, max_iter=max_iter)
+    model = outcome_model(problem, tol=tol, max_iter=max_iter)
     second = model.solve(target)
     pair = LinearPair(model.side(), HalfwayLabel(label.coef))
     converged = first.converged and second.converged

@@ -18,10 +18,14 @@ With gamma a constant this is labelling at random and a logistic class, as in JO
 y(x) of JOINT is one of DETM: logit y(x) = a + log(1 + e^b) bends.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from doublelogit._types import Floats
+from doublelogit.core.solvers import Solution
 from doublelogit.fitted.fit import PUFit
-from doublelogit.methods.joint import joint
+from doublelogit.methods.joint import Optimum, best_of, climb, shaken, starts
 from doublelogit.studies.methods.softmax import SoftmaxProblem
 
 
@@ -34,4 +38,20 @@ def detm(
     rng: np.random.Generator | None = None,
 ) -> PUFit:
     """Maximise the likelihood of the softmax from several starts; the search is that of JOINT."""
-    return joint(problem, n_starts=n_starts, tol=tol, max_iter=max_iter, rng=rng)
+    rng = np.random.default_rng(0) if rng is None else rng
+    optima: list[Optimum] = []
+
+    def solve(theta: Floats) -> Solution:
+        return climb(problem, theta, optima, tol=tol, max_iter=max_iter)
+
+    return best_of(problem, softmax_starts(problem, n_starts, rng), solve)
+
+
+def softmax_starts(problem: SoftmaxProblem, n: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """The starts of JOINT that are no shakes, seen from this model, then shakes of the first."""
+    begins = starts(problem.double_logistic, "naive", min(n, 3), rng)
+    first = problem.approximated(next(begins))
+    yield first
+    yield from map(problem.approximated, begins)
+    for _ in range(n - 3):
+        yield shaken(problem, first, rng)

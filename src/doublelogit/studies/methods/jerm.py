@@ -46,7 +46,13 @@ from doublelogit.core.rows import quantile
 from doublelogit.core.solvers import Factor, lbfgs, settled, trust_region
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.fitted.fit import PUFit
-from doublelogit.methods.models import ACCEPTABLE, DENSE_LIMIT, accurate
+from doublelogit.methods.logistic import (
+    ACCEPTABLE,
+    DENSE_LIMIT,
+    accurate,
+    label_model,
+    propensity_model,
+)
 from doublelogit.methods.problem import Problem
 
 FEWEST = 10  # unlabelled rows of the stratum
@@ -71,7 +77,7 @@ def jerm(
     """Alternate the two fits until a stratum comes back, or ``max_iter`` times as released."""
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
-    label, propensity = problem.label_model(), problem.propensity_model()
+    label, propensity = label_model(problem), propensity_model(problem)
     label.fit(rows.s)
     theta = problem.outcome.take(label.coef)
     b = np.logaddexp(0, label.predictor() + np.log(2))  # logit of (1 + s) / 2
@@ -82,7 +88,7 @@ def jerm(
     by_number = released or tol == 0
     for n_iter in range(1, max_iter + 1):
         held = (rows, problem.outcome, b, problem.n, 0.0 if released else problem.l2)
-        objective = HeldPropensityObjective(*held, problem.units)
+        objective = HeldPropensityObjective(*held, problem.moments.units)
         beta, good = step(objective, theta[: problem.outcome.size])
         accurate_steps = accurate_steps and good
         a = rows.map_rows(partial(predictor, coef=problem.outcome.embed(beta)))

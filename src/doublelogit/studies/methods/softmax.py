@@ -15,24 +15,45 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Ints
+from doublelogit.core.design import Terms
 from doublelogit.core.link import Response
-from doublelogit.methods.problem import Combinations, Problem, full
+from doublelogit.methods.problem import Problem, full
+from doublelogit.methods.symmetry import Combinations, Symmetry, TwoModels
 from doublelogit.studies.methods.softmax_pair import SoftmaxPair
 from doublelogit.studies.methods.softmax_response import SoftmaxResponse
 
 
 @dataclass(frozen=True)
-class SoftmaxProblem(Problem):
-    """Rows and the softmax to be fitted to them.
+class SoftmaxSymmetry(Symmetry):
+    """Unlabelled positives and negatives change places.
 
-    The two are told apart by how far each is from the labelled positives: x'gamma is the log-odds
-    of these against the unlabelled ones, x'(beta + gamma) that against negatives.
+    They are told apart by how far each is from the labelled positives: x'gamma is the log-odds of
+    these against the unlabelled ones, x'(beta + gamma) that against negatives.
     """
 
-    ASSUMED: ClassVar[str] = "likeness"
-    STRENGTHS: ClassVar[Combinations] = ((1, 1), (0, 1))
-    SWAPPED: ClassVar[Combinations] = ((-1, 0), (1, 1))
+    strengths: Combinations = ((1, 1), (0, 1))
+    swap: Combinations = ((-1, 0), (1, 1))
+    assumption: str = "likeness"
+
+    def features_differ(self, problem: TwoModels) -> bool:
+        """Features tell them apart if beta + gamma does not fit in the place of gamma."""
+        return problem.outcome.without(_columns(problem.propensity)).size > 1
+
+    def exact(self, problem: TwoModels) -> bool:
+        """The penalty is on gamma, and that of the swapped pair is beta + gamma."""
+        return problem.l2 == 0 and problem.propensity_l2 == 0
+
+
+def _columns(terms: Terms) -> Ints:
+    return np.arange(terms.n_features) if terms.columns is None else terms.columns
+
+
+@dataclass(frozen=True)
+class SoftmaxProblem(Problem):
+    """Rows and the softmax to be fitted to them."""
+
+    symmetry: ClassVar[Symmetry] = SoftmaxSymmetry()
 
     @property
     def response(self) -> Response:
@@ -42,22 +63,8 @@ class SoftmaxProblem(Problem):
         return SoftmaxPair(*full(self, theta), rival=None if rival is None else self.fitted(rival))
 
     @property
-    def distinct_features(self) -> bool:
-        """Features tell them apart if beta + gamma does not fit in the place of gamma."""
-        every = np.arange(self.rows.n_features)
-        outcome, propensity = (
-            every if terms.columns is None else terms.columns
-            for terms in (self.outcome, self.propensity)
-        )
-        return not np.isin(outcome, propensity).all()
-
-    @property
-    def swaps_exactly(self) -> bool:
-        """The penalty is on gamma, and that of the swapped pair is beta + gamma."""
-        return self.l2 == 0 and self.propensity_l2 == 0
-
-    @property
     def double_logistic(self) -> Problem:
+        """The double logistic model of the same rows, whose fits are where a search starts."""
         models = (self.outcome, self.propensity)
         return Problem(self.rows, self.l2, self.propensity_l2, *models, shift=self.shift)
 

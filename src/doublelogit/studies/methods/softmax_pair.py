@@ -1,7 +1,7 @@
 """A softmax of labelled positives, unlabelled positives and negatives: what DETM fits."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import expit
@@ -25,8 +25,6 @@ class SoftmaxPair:
     gamma: Floats
     rival: Self | None = None
     false_label_rate: float = 0.0
-
-    of_unlabelled: ClassVar[bool] = True
 
     def coefficients(self) -> Coefficients:
         return Coefficients(self.beta, self.gamma)

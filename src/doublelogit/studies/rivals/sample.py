@@ -12,6 +12,7 @@ from doublelogit.core.design import Terms, predictor
 from doublelogit.engines.memory import MemoryRows, memory_rows
 from doublelogit.fitted import LinearSide
 from doublelogit.methods import Problem
+from doublelogit.methods.logistic import label_model
 
 FOLDS = 5
 
@@ -64,7 +65,7 @@ class Sample:
     def logistic(self, target: Floats) -> Floats:
         """Coefficients of a penalised logistic regression of a (soft) target on Z."""
         rows = memory_rows(self.Z, self.s)
-        model = Problem(rows, self.l2).label_model()
+        model = label_model(Problem(rows, self.l2))
         model.solve(target)
         return model.coef
 

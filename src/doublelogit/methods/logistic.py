@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from doublelogit.core.solvers import Factor, Solution, lbfgs, newton
 from doublelogit.core.solvers.newton import LONGEST, Reach
 from doublelogit.fitted import LinearPair, LinearSide, PluggedPair, Side
 from doublelogit.fitted.plugged import NumericSide
+from doublelogit.methods.problem import Problem
 
 # Rounds of TM and EM build on each other, and a row of TM may cross its threshold for a
 # difference in the last digits: fits inside a method are converged far below any tolerance.
@@ -148,6 +149,32 @@ class LogisticModel:
 
     def side(self) -> LinearSide:
         return LinearSide(self.coef, link_name(self.link))
+
+
+def label_model(problem: Problem, **options: Any) -> LogisticModel:
+    """The naive model of the label, with the terms of both models."""
+    return _model(problem, problem.label, problem.l2, **options)
+
+
+def outcome_model(problem: Problem, **options: Any) -> LogisticModel:
+    """A model of the class, not fitted yet."""
+    return _model(problem, problem.outcome, problem.l2, **options)
+
+
+def propensity_model(problem: Problem, **options: Any) -> LogisticModel:
+    """A model of the labelling, not fitted yet."""
+    return _model(problem, problem.propensity, problem.propensity_l2, **options)
+
+
+def logistic_models(problem: Problem) -> tuple[LogisticModel, LogisticModel]:
+    """Models of the class and of the labelling, not fitted yet."""
+    return outcome_model(problem), propensity_model(problem)
+
+
+def _model(problem: Problem, terms: Terms, l2: float, **options: Any) -> LogisticModel:
+    gram = partial(problem.moments.gram, terms)
+    shared = (problem.n, l2, problem.link, problem.moments.units, gram)
+    return LogisticModel(problem.rows, terms, *shared, **options)
 
 
 def fitted_pair(outcome: Model, propensity: Model) -> LinearPair:
