@@ -75,7 +75,9 @@ def test_the_held_propensity_objective_has_the_derivatives_of_finite_differences
     rng = np.random.default_rng(0)
     b = rng.normal(size=300)
     problem = Problem(memory_rows(X, s), 1.0)
-    objective = HeldPropensityObjective(problem.rows, problem.outcome, b, 300.0, 1.0, problem.moments.units)
+    objective = HeldPropensityObjective(
+        problem.rows, problem.outcome, b, 300.0, 1.0, problem.moments.units
+    )
     theta = rng.normal(size=4)
     y, e = expit(X @ theta[:-1] + theta[-1]), expit(b)
     value = -np.where(s == 1, np.log(y * e), np.log1p(-y * e)).mean()

@@ -2,6 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
+from copy import copy
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -32,6 +33,7 @@ from doublelogit.estimators.validation import (
     encode_labels,
     feature_index,
     label_classes,
+    listed,
     row_columns,
     separated,
     with_unlabelled,
@@ -135,6 +137,42 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
                 # two frames up: this one, and the limit of threads around it
                 warnings.warn(text, WARNINGS[finding.topic], stacklevel=3)
         return self
+
+    def bind(
+        self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None
+    ) -> Problem:
+        """Make the problem that this classifier solves on some rows, without solving it.
+
+        Parameters
+        ----------
+        X, y, sample_weight, audited_y : array-like
+            Rows as in ``fit``. A fitted classifier refuses other features than those of its fit.
+
+        Returns
+        -------
+        problem : Problem
+            Rows, terms and penalties of the two models, and their likelihood. That of the rows of
+            ``fit`` is the problem that ``fit`` has solved. The classifier itself does not change.
+        """
+        self._validate_params()
+        twin = copy(self)  # validation stores what it learns of X
+        rows = twin._rows(X, y, sample_weight, audited_y)
+        self._take_features(twin)
+        return nearer_zero(twin._problem(rows))
+
+    def _take_features(self, twin: Self) -> None:
+        """Give a twin of other rows the names of the features of this fit, if they are the same."""
+        if "n_features_in_" not in vars(self):
+            return
+        names, others = self._feature_names, twin._feature_names
+        same = names is None or others is None or np.array_equal(names, others)
+        if not same or twin.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                "a fitted classifier is bound to the features of its fit, in their order: "
+                f"{_described(self)}; got {_described(twin)}."
+            )
+        if names is not None:
+            twin.feature_names_in_ = names
 
     @abstractmethod
     def _fit(self, problem: Problem, X: Any) -> PUFit:
@@ -267,3 +305,9 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+def _described(classifier: AbstractPUClassifier) -> str:
+    """Features of a classifier for a message: their names, or how many they are."""
+    names = classifier._feature_names
+    return f"{classifier.n_features_in_} columns" if names is None else listed(names)

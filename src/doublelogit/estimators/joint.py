@@ -13,6 +13,7 @@ from doublelogit.core.link import LINKS
 from doublelogit.core.rows import Rows, weighted_mean
 from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
 from doublelogit.estimators.validation import KNOWN, beliefs
+from doublelogit.fitted import LinearPair
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, joint
 
@@ -31,9 +32,10 @@ class JointClassifier(AbstractPUClassifier):
         Trust-region Newton on both models at once, or alternating minorise-maximise steps. The
         paper's text takes the arg max in each model before it turns to the other; mm takes
         ``mm_steps``, one unless said otherwise.
-    init : {"naive", "balanced", "half"}, default="naive"
+    init : {"naive", "balanced", "half"} or LinearPair, default="naive"
         The first start. naive: the naive model and a fit of (s(x) + 1) / 2. balanced: as EM.
-        half: the naive model and e(x) = 1/2.
+        half: the naive model and e(x) = 1/2. LinearPair: the ``model_`` of a fit to similar rows;
+        with ``n_starts=1`` that is the only start.
     n_starts : int, default=4
         Number of starts; the best likelihood wins. The second is what EM makes of the first in
         50 rounds, the third is balanced (or naive, if that came first), others shake the first.
@@ -122,7 +124,7 @@ class JointClassifier(AbstractPUClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AbstractPUClassifier._parameter_constraints,
         "solver": [StrOptions({"newton", "mm"})],
-        "init": [StrOptions({"naive", "balanced", "half"})],
+        "init": [StrOptions({"naive", "balanced", "half"}), LinearPair],
         "n_starts": COUNT,
         "mm_steps": COUNT,
         "stopping": [StrOptions({"gradient", "objective"})],
@@ -136,13 +138,11 @@ class JointClassifier(AbstractPUClassifier):
         "random_state": ["random_state"],
     }
 
-    _start: Any = None  # a fitted model to start from instead
-
     def __init__(
         self,
         *,
         solver: str = "newton",
-        init: str = "naive",
+        init: str | LinearPair = "naive",
         n_starts: int = 4,
         mm_steps: int = 1,
         stopping: str = "gradient",
@@ -187,15 +187,13 @@ class JointClassifier(AbstractPUClassifier):
         self._check_orientation(problem)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         init: Any = self.init
-        if self._start is not None:  # refits of the bootstrap, whose optimum is near
-            shift = problem.shift
-            near = self._start if shift is None else self._start.uncentred(-shift)
-            init = problem.theta(near)
+        if isinstance(init, LinearPair):
+            init = problem.theta(init if problem.shift is None else init.uncentred(-problem.shift))
         return joint(
             problem,
             solver=self.solver,
             init=init,
-            n_starts=self.n_starts if self._start is None else 1,
+            n_starts=self.n_starts,
             mm_steps=self.mm_steps,
             stopping=self.stopping,
             orientation=self.orientation,

@@ -128,9 +128,16 @@ def _one(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a resample; those of the fit were shown
         try:
-            refitted = clone(model)
-            vars(refitted)["_start"] = vars(model).get("model_")
+            refitted = _starting_near(model)
             refitted.fit(X, y, sample_weight=resampled, **audited)
             return np.atleast_1d(statistic(refitted, resampled))
         except (ValueError, np.linalg.LinAlgError) as error:  # of this resample alone
             return error
+
+
+def _starting_near(model: Any) -> Any:
+    """A copy to be fitted; where a search has starts, its only one is the optimum of the model."""
+    again = clone(model)
+    if "model_" in vars(model) and {"init", "n_starts"} <= again.get_params(deep=False).keys():
+        again.set_params(init=model.model_, n_starts=1)
+    return again

@@ -1,6 +1,5 @@
 """A maximum of the likelihood together with its rows: where inference begins."""
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,7 @@ from doublelogit._types import Floats
 from doublelogit.core.objective import Pair
 from doublelogit.core.solvers import largest
 from doublelogit.methods.information import inverted
-from doublelogit.methods.problem import Problem, full, nearer_zero
+from doublelogit.methods.problem import Problem, full
 
 # Below this gradient a fit has converged; beyond it theta may be no maximum of this likelihood, and
 # its curvature says nothing.
@@ -74,27 +73,21 @@ class FittedProblem:
         return matrix
 
 
-def bound_problem(
-    classifier: Any, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None
-) -> tuple[Problem, tuple[str, ...]]:
-    """The problem that a classifier solves on these rows, and the names of its features."""
-    check_is_fitted(classifier)
-    twin = copy(classifier)  # validation stores what it learns of X: not in the user's model
-    rows = twin._rows(X, y, sample_weight, audited_y)
-    names = twin._feature_names
-    if names is None:
-        names = [f"x{i}" for i in range(rows.n_features)]
-    return nearer_zero(twin._problem(rows)), tuple(map(str, names))
+def feature_names(classifier: Any) -> tuple[str, ...]:
+    """Names of the features of a fitted classifier; x0, x1, ... if it was fitted without."""
+    numbered = [f"x{i}" for i in range(classifier.n_features_in_)]
+    return tuple(map(str, vars(classifier).get("feature_names_in_", numbered)))
 
 
 def bind(
     classifier: Any, X: Any, y: Any, sample_weight: Any = None, audited_y: Any = None
 ) -> FittedProblem:
     """The model as a maximum of the likelihood of these rows; an error if it is none."""
-    problem, names = bound_problem(classifier, X, y, sample_weight, audited_y)
+    check_is_fitted(classifier)
+    problem = classifier.bind(X, y, sample_weight, audited_y)
     model = classifier.model_
     centred = model if problem.shift is None else model.uncentred(-problem.shift)
-    found = FittedProblem(problem, problem.theta(centred), names)
+    found = FittedProblem(problem, problem.theta(centred), feature_names(classifier))
     _check_maximum(found)
     return found
 

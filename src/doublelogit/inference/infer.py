@@ -28,7 +28,7 @@ def infer(
 
     Parameters
     ----------
-    model : AveragedClassifier, JointClassifier, EMClassifier or DETMClassifier
+    model : AveragedClassifier, JointClassifier or EMClassifier
         Fitted.
     X, y, sample_weight, audited_y : array-like
         The rows it was fitted to, as in ``fit``; also Dask inputs and scans of Parquet files.

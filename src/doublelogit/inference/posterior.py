@@ -21,7 +21,7 @@ from doublelogit.fitted import PosteriorMixture
 from doublelogit.inference.base import Inference
 from doublelogit.inference.diagnosis import PosteriorDiagnosis, diagnose_posterior
 from doublelogit.inference.estimate import Estimate, check_level
-from doublelogit.inference.fitted_problem import bound_problem
+from doublelogit.inference.fitted_problem import feature_names
 from doublelogit.inference.groups import Groups, gathered, gathered_terms
 from doublelogit.inference.summary import Summary
 from doublelogit.methods.problem import Problem
@@ -257,7 +257,7 @@ def posterior_inference(
             "cov_type and groups are for maximum-likelihood models: a posterior takes rows as "
             "independent. Leave them out, or use JointClassifier."
         )
-    return PosteriorInference(model, *bound_problem(model, **data))
+    return PosteriorInference(model, model.bind(**data), feature_names(model))
 
 
 def _positions(terms: Terms) -> Any:
