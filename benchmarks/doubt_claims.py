@@ -21,7 +21,7 @@ from shared import chance
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.inference import scar_test
 from doublelogit.metrics import label_calibration
-from doublelogit.report.verdict import verdict
+from doublelogit.report.sections import SECTIONS
 from doublelogit.studies.datasets import corpus_table, load_corpus
 
 RESULTS = Path(__file__).parent / "results"
@@ -56,7 +56,9 @@ def examined(name, seed):
     # only noted where labelling may depend on columns, so that no samples need be drawn
     vars(analysis)["test"] = scar_test(analysis.X.to_numpy(), table.s, asymptotic=True)
     gap = label_calibration(table.s, analysis.probabilities.label).error
-    doubted = [f.topic for f in verdict(analysis, gap) if f.level in ("attention", "problem")]
+    numbers = {"calibration": {"gap": gap}}
+    verdict = [f for section in SECTIONS for f in section.concluded(analysis, numbers)]
+    doubted = [f.topic for f in verdict if f.level in ("attention", "problem")]
     said = {o.name: o for o in [doubt.own, *doubt.methods, *(f.opinion for f in doubt.flexible)]}
     better = {f.opinion.name: f.better for f in doubt.flexible}
     return {

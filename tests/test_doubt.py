@@ -14,13 +14,12 @@ from doublelogit.findings.fit import orientation
 from doublelogit.fitted.fit import Orientation
 from doublelogit.inference.misfit import Misfit
 from doublelogit.report.answers import Answer
-from doublelogit.report.claims import list_claim
-from doublelogit.report.doubt import Doubt
+from doublelogit.report.doubt import Doubt, list_claim
 from doublelogit.report.drivers import Coefficient
 from doublelogit.report.flexible import CURVES, Flexible
 from doublelogit.report.opinions import FirstRows, Opinion
 from doublelogit.report.residuals import worst_residuals
-from doublelogit.report.verdict import method_findings, model_findings
+from doublelogit.report.sections.trust import method_findings, model_findings
 from doublelogit.tables import Table
 
 
@@ -77,7 +76,7 @@ def test_a_check_in_the_terminal_can_fail_too(bent):
 
 def test_every_method_that_applies_is_asked(straight):
     opinions = {o["name"]: o for o in straight.to_dict()["doubt"]["opinions"]}
-    assert {"joint", "averaged", "tm", "em", "lbe", CURVES} <= set(opinions)
+    assert {"joint", "averaged", "tm", "em", "lbe", CURVES.name} <= set(opinions)
     assert "naive" not in opinions
     assert opinions["joint"]["overlap"] == 1.0
     assert opinions["em"]["prevalence"] == pytest.approx(opinions["joint"]["prevalence"], abs=0.01)
@@ -93,8 +92,17 @@ def doubt(*precisions, overlap=0.9, gain=0.0, prevalence=0.3):
         main=Answer("", 0.3, 0.25, 0.35),
         own=Opinion("joint", 0.3, 1.0, own),
         first=FirstRows.of(table, np.arange(200.0)),
-        methods=[Opinion(n, 0.3, 0.9, p) for n, p in zip(names, others, strict=False)],
-        flexible=[Flexible(Opinion(CURVES, prevalence, overlap, curves), gain, 0.001)],
+        methods=[
+            Opinion(n, 0.3, 0.9, p, counts=True, contradicts=n == "averaged")
+            for n, p in zip(names, others, strict=False)
+        ],
+        flexible=[
+            Flexible(
+                Opinion(CURVES.name, prevalence, overlap, curves, counts=True, contradicts=True),
+                gain,
+                0.001,
+            )
+        ],
         misfits=[],
         residuals=None,
     )

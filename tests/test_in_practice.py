@@ -29,7 +29,7 @@ from doublelogit import (
 from doublelogit.cli import app
 from doublelogit.findings import answer, fit
 from doublelogit.fitted.fit import Orientation
-from doublelogit.report.verdict import recommendation
+from doublelogit.report.sections.verdict import recommendation
 from doublelogit.tables import Table
 
 

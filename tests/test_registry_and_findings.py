@@ -138,8 +138,6 @@ def test_classes_of_classifiers_are_asked_nowhere_above_them():
 ALLOWED = {
     # a reader of pandas is chosen by its name
     "tables/read.py: return getattr(pd, name)(path)  # pandas is imported only now",
-    # commands are functions named after their modules
-    'cli/app.py: app.command(name, epilog=getattr(module, "EXAMPLE", None))(getattr(module, name))',
 }
 
 

@@ -25,9 +25,9 @@ from doublelogit.cli.options import share_with_error
 from doublelogit.datasets import load_benchmark
 from doublelogit.findings import PROBLEM
 from doublelogit.labelling import LogisticSar, draw
-from doublelogit.report.verdict import assumptions, recommendation, verdict
+from doublelogit.report.sections.verdict import assumptions, recommendation
 from doublelogit.table_models import table_doubts
-from doublelogit.table_models.table_doubts import doubts, leaks
+from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Table, TableEncoding
 
 ALONE = Roles("label", id="id")
@@ -149,7 +149,7 @@ def test_heavy_tails_are_capped_without_alarm():
     frame["profit"] = np.random.default_rng(0).standard_t(2, len(frame)) * 1000
     table = Table.from_frame(frame, ROLES)
     assert table.encoding.columns[-1].above > 3
-    assert doubts(table, table.encoding) == []
+    assert TableDoubts.of(table).serious == ()
 
 
 # Leaks
@@ -158,15 +158,19 @@ def test_heavy_tails_are_capped_without_alarm():
 def found_leaks(**columns):
     frame, _ = patients()
     table = Table.from_frame(frame.assign(**columns), ROLES)
-    return {f.numbers["column"]: f for f in leaks(table, table.encoding)}
+    return {f.numbers["column"]: f for f in TableDoubts.of(table).leaks}
 
 
-def test_leaks_are_looked_for_once_in_every_column(monkeypatch):
+def test_doubts_of_a_table_are_computed_once(monkeypatch):
+    """Fit, check and report computed them three times."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=90), "s": np.arange(90) % 3 == 0})
     table, asked, look = Table.from_frame(frame, "s"), [], table_doubts._leak
     monkeypatch.setattr(table_doubts, "_leak", lambda *a: asked.append(a) or look(*a))
-    assert leaks(table, table.encoding) == leaks(table, table.encoding) == []
+    model = TableClassifier("s", "joint", parameters={"n_starts": 1}).fit(table)
+    report = Report(model, table, n_resamples=19, n_jobs=1)
+    assert report.checks()["Data"]
+    assert report.findings
     assert len(asked) == 1
 
 
@@ -200,7 +204,7 @@ def test_strong_features_are_no_leaks(name):
     frame = pd.DataFrame(data.data).rename(columns=str)
     frame["label"] = draw(data.target, e_x, 0)
     table = Table.from_frame(frame, "label")
-    assert leaks(table, table.encoding) == []
+    assert TableDoubts.of(table).leaks == ()
 
 
 def test_leaks_come_first_on_the_page():
@@ -209,7 +213,7 @@ def test_leaks_come_first_on_the_page():
     with pytest.warns(TableWarning, match="'copy' is a copy of the label.*out .ignore"):
         model = TableClassifier(ALONE, "naive").fit(frame)
     report = Report(model, frame, n_resamples=19, n_jobs=1)
-    assert verdict(report.analysis, 0.0)[0].topic == "leak"
+    assert report.findings[0].topic == "leak"
     assert recommendation(report.analysis).startswith("Leave out 'copy' (`ignore`)")
     assert [f.topic for f in report.checks()["Data"]][-1] == "leak"
 

@@ -40,6 +40,20 @@ class Method:
         Where in the library its module is.
     estimates_prevalence : bool, default=False
         Whether it has an estimate of the prevalence that other rivals can ask for.
+    counts_in_claims : bool, default=False
+        Whether its opinion of a list counts in what a page claims: the best calibrated method, and
+        one that errs towards fewer positives where maximum likelihood errs towards more.
+    contradicts : bool, default=False
+        Whether a page that it contradicts says so: it is calibrated well enough.
+    bends : mapping, default={}
+        For each learner that needs a classifier of its own, the method with that classifier, which
+        takes this one's place.
+    bends_labelling : bool, default=False
+        Whether such a learner may model labelling too.
+    stand_in : str, default=None
+        Name of the method that takes its place for learners that it lacks; None refuses them.
+    judges_straight : bool, default=False
+        Whether its fit compares straight lines and curves with itself by held-out labels.
     """
 
     name: str
@@ -54,6 +68,12 @@ class Method:
     large_settings: Mapping[str, Any] = field(default_factory=dict)
     package: str = "estimators"
     estimates_prevalence: bool = False
+    counts_in_claims: bool = False
+    contradicts: bool = False
+    bends: Mapping[str, "Method"] = field(default_factory=dict)
+    bends_labelling: bool = False
+    stand_in: str | None = None
+    judges_straight: bool = False
 
     @property
     def module(self) -> str:
@@ -66,8 +86,37 @@ class Method:
         return self.estimator.partition(":")[2]
 
 
+# What models the class in a table, simplest first; labelling is logistic unless asked otherwise.
+LINEAR, SPLINE, BOOSTING, NETWORK = "linear", "spline", "boosting", "network"
+AUTO = "auto"  # one of the first three: what it chooses must not depend on what is installed
+LEARNERS = (LINEAR, SPLINE, BOOSTING, NETWORK)
+OFFERED = (*LEARNERS, AUTO)
+
+# Learners with classifiers of their own, which maximise a likelihood; splines serve every method.
+_LIKELIHOOD_BENDS = {
+    BOOSTING: Method("boosted", "boosted:BoostedClassifier", out_of_core=False),
+    NETWORK: Method("network", "network:NetworkClassifier", out_of_core=False),
+}
+# The same for the default, which averages: trees bend its class, and leave the rest to it.
+_AVERAGED_BENDS = {
+    BOOSTING: Method(
+        "averaged-boosted",
+        "averaged_boosted:AveragedBoostedClassifier",
+        out_of_core=False,
+        intervals="posterior",
+        judges_straight=True,
+    ),
+}
 _METHODS = (
-    Method("averaged", "averaged:AveragedClassifier", intervals="posterior"),
+    Method(
+        "averaged",
+        "averaged:AveragedClassifier",
+        intervals="posterior",
+        counts_in_claims=True,
+        contradicts=True,
+        bends=_AVERAGED_BENDS,
+        stand_in="joint",
+    ),
     # in large samples all starts end in one optimum, and each costs as much as the fit
     Method(
         "joint",
@@ -75,8 +124,17 @@ _METHODS = (
         intervals="likelihood",
         settings={"scaled_penalty": False},  # tables scale their numbers themselves
         large_settings={"n_starts": 1},
+        bends=_LIKELIHOOD_BENDS,
+        bends_labelling=True,
     ),
-    Method("em", "em:EMClassifier", intervals="likelihood", learners=True),
+    Method(
+        "em",
+        "em:EMClassifier",
+        intervals="likelihood",
+        learners=True,
+        bends=_LIKELIHOOD_BENDS,
+        bends_labelling=True,
+    ),
     # TM seldom meets a stopping rule: users of a table get the rounds of its authors' code
     Method(
         "tm",
@@ -85,7 +143,7 @@ _METHODS = (
         settings={"tol": 0, "max_iter": 100},
     ),
     Method("tm-simple", "two_models:TwoModelsSimpleClassifier", has_propensity=False),
-    Method("lbe", "lbe:LBEClassifier"),
+    Method("lbe", "lbe:LBEClassifier", counts_in_claims=True),
     Method(
         "naive",
         "naive:NaiveClassifier",
@@ -94,42 +152,14 @@ _METHODS = (
         takes_audits=False,
     ),
 )
-
-
-# Classifiers whose class is no straight line; a command reaches them by --learner.
-_LEARNERS = (
-    Method("boosted", "boosted:BoostedClassifier", out_of_core=False),
-    Method("network", "network:NetworkClassifier", out_of_core=False),
-)
-# The same for the default, which averages: trees bend its class, and leave the rest to it.
-_AVERAGED_LEARNERS = (
-    Method(
-        "averaged-boosted",
-        "averaged_boosted:AveragedBoostedClassifier",
-        out_of_core=False,
-        intervals="posterior",
-    ),
-)
 METHODS = {method.name: method for method in _METHODS}
-_ALL = (*_METHODS, *_LEARNERS, *_AVERAGED_LEARNERS)
+BENDING = (*_LIKELIHOOD_BENDS,)  # learners that need a classifier of their own
+_ALL = (*_METHODS, *_LIKELIHOOD_BENDS.values(), *_AVERAGED_BENDS.values())
 CLASSIFIERS = {method.class_name: method for method in _ALL}
 AUDIT_GOALS = ("prevalence", "orientation", "list")  # what rows of an audit may be drawn for
 DEFAULT_METHOD = "averaged"
 # What tests, curves and checks of the default are made by: the quickest that has a likelihood.
 CHECKING_METHOD = "joint"
-# Methods whose opinion of a list counts in what a page claims: the best calibrated one, and one
-# that errs towards fewer positives where maximum likelihood errs towards more.
-CAUTIOUS = ("averaged", "lbe")
-
-# What models the class in a table, simplest first; labelling is logistic unless asked otherwise.
-LINEAR, SPLINE, BOOSTING, NETWORK = "linear", "spline", "boosting", "network"
-AUTO = "auto"  # one of the first three: what it chooses must not depend on what is installed
-LEARNERS = (LINEAR, SPLINE, BOOSTING, NETWORK)
-OFFERED = (*LEARNERS, AUTO)
-# Learners with classifiers of their own, which maximise a likelihood; others serve every method.
-LEARNER_METHODS = dict(zip((BOOSTING, NETWORK), _LEARNERS, strict=True))
-AVERAGED_LEARNERS = dict(zip((BOOSTING,), _AVERAGED_LEARNERS, strict=True))
-LIKELIHOOD_METHODS = (CHECKING_METHOD, "em")
 
 # The likelihood under labelling at random: a constant propensity. Reports and comparisons show it
 # beside the others; it is not a choice of its own.

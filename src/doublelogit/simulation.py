@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
+from doublelogit.findings import ranking as sentences
 from doublelogit.labelling import draw
 from doublelogit.metrics import approximation_error
 from doublelogit.registry import METHODS, Method
@@ -35,11 +36,8 @@ class Simulated:
     def sentence(self) -> str:
         """What was hidden, in words."""
         low, high = np.quantile(self.e_x[self.y == 1], [0.1, 0.9])
-        hidden = int(self.y.sum() - self.s.sum())
-        return (
-            f"{len(self.y):,} rows, {int(self.y.sum()):,} positive ({self.y.mean():.1%}); a "
-            f"positive is labelled with a probability of {low:.0%} to {high:.0%}: "
-            f"{int(self.s.sum()):,} are labelled, {hidden:,} are hidden."
+        return sentences.simulated(
+            len(self.y), int(self.y.sum()), int(self.s.sum()), float(low), float(high)
         )
 
 
@@ -155,5 +153,5 @@ def _score(
         approximation_error(y_x, reference),
         float(y_x.mean()),
         seconds,
-        "class and labelling hard to tell apart" if unclear else "",
+        sentences.UNTOLD if unclear else "",
     )

@@ -1,6 +1,8 @@
 """``TableClassifier``: the front door for tables."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,17 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 from doublelogit.audit import as_audit, joined
 from doublelogit.common import archive
 from doublelogit.common.threads import with_paying_threads
+from doublelogit.common.wording import as_parameters
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import versions
-from doublelogit.findings import Finding
+from doublelogit.exceptions import TableWarning
+from doublelogit.findings import PROBLEM, Finding
 from doublelogit.inference import Inference
 from doublelogit.registry import AUTO, DEFAULT_METHOD, LINEAR
 from doublelogit.report import Report
 from doublelogit.report.ranking import cut_list, rank_hidden
-from doublelogit.table_models.learner_choice import fit_chosen
+from doublelogit.table_models.learner_choice import choosable, fit_chosen
 from doublelogit.table_models.learners import Learners
+from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.table_models.table_model import KIND, FittedTable, fit_table, known_method
-from doublelogit.table_models.table_rows import FrameRows, ScanRows, rows_of
+from doublelogit.table_models.table_rows import AnyRows, rows_of
 from doublelogit.tables import Roles, Table, TableEncoding
 
 
@@ -85,7 +90,14 @@ class TableClassifier(BaseEstimator):
         self.propensity_learner = propensity_learner
 
     @with_paying_threads
-    def fit(self, table: Any, y: Any = None, *, audit: Any = None) -> Self:
+    def fit(
+        self,
+        table: Any,
+        y: Any = None,
+        *,
+        audit: Any = None,
+        announce: Callable[[Finding], None] | None = None,
+    ) -> Self:
         """Fit the method to a table.
 
         Parameters
@@ -98,20 +110,27 @@ class TableClassifier(BaseEstimator):
         audit : Audit, path or DataFrame, default=None
             Classes that an audit found, joined by id; they enter the likelihood, which takes it
             that, given features and label, rows were looked at whatever their class.
+        announce : callable, default=None
+            Called with every finding about the table before the fit, which may take long; if not
+            given, problems are warned of.
 
         Returns
         -------
         self : TableClassifier
         """
         method = known_method(self.method)
-        rows = _audited(self._rows(table), audit)
         auto = self.learner == AUTO
+        rows = (choosable if auto else _described)(_audited(self._rows(table), audit))
         learners = Learners(LINEAR if auto else self.learner, self.propensity_learner).check()
-        self.fitted_ = (
+        doubts = TableDoubts.of(rows)
+        for finding in doubts.serious:
+            (announce or _warned)(finding)
+        fitted = (
             fit_chosen(rows, method, self.parameters, learners.propensity)
             if auto
             else fit_table(rows, method, self.parameters, learners)
         )
+        self.fitted_ = replace(fitted, doubts=doubts)
         return self
 
     def _rows(self, table: Any) -> Table | ParquetScan:
@@ -212,7 +231,7 @@ class TableClassifier(BaseEstimator):
         check_is_fitted(self)
         archive.write(path, KIND, self.fitted_.to_state(), versions())
 
-    def _new_rows(self, table: Any) -> FrameRows | ScanRows:
+    def _new_rows(self, table: Any) -> AnyRows:
         check_is_fitted(self)
         return rows_of(self.fitted_, table)
 
@@ -248,6 +267,18 @@ class TableClassifier(BaseEstimator):
         )
         model.fitted_ = fitted
         return model
+
+
+def _described(rows: Table | ParquetScan) -> Table | ParquetScan:
+    """The rows; a scan with its columns described, which takes a pass over its files."""
+    if isinstance(rows, Table):
+        return rows
+    return rows.encoded_by(rows.learned_encoding(scaled=True))
+
+
+def _warned(finding: Finding) -> None:
+    if finding.level == PROBLEM:
+        warnings.warn(as_parameters(finding.text), TableWarning, stacklevel=4)
 
 
 def _audited(rows: Table | ParquetScan, audit: Any) -> Any:

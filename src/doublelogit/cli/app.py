@@ -1,24 +1,16 @@
-"""The command and its subcommands."""
+"""The command and its subcommands: every module here with a function of the module's name."""
 
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Annotated
 
 import typer
 
-from doublelogit import __version__
-from doublelogit.cli import (
-    audit,
-    check,
-    compare,
-    demo,
-    diagnose,
-    export,
-    fit,
-    predict,
-    rank,
-    report,
-    reproduce,
-    simulate,
-)
+from doublelogit import __version__, cli
+
+FIRST = ("demo", "check", "report")  # in the list of commands, for who is new; others by name
 
 app = typer.Typer(
     name="doublelogit",
@@ -51,21 +43,14 @@ def main(
     """Learning from positive-unlabelled data whose labels are biased."""
 
 
-# a command is the function that has its module's name
-MODULES = (
-    demo,
-    check,
-    report,
-    audit,
-    fit,
-    predict,
-    export,
-    rank,
-    compare,
-    diagnose,
-    simulate,
-    reproduce,
-)
-for module in MODULES:
-    name = module.__name__.rpartition(".")[2]
-    app.command(name, epilog=getattr(module, "EXAMPLE", None))(getattr(module, name))
+def commands() -> Iterator[tuple[str, ModuleType]]:
+    """Names and modules of all commands, in the order in which help lists them."""
+    others = sorted({module.name for module in iter_modules(cli.__path__)} - {"app"})
+    for name in dict.fromkeys((*FIRST, *others)):
+        module = import_module(f"{cli.__name__}.{name}")
+        if name in vars(module):
+            yield name, module
+
+
+for command, home in commands():
+    app.command(command, epilog=vars(home)["EXAMPLE"])(vars(home)[command])

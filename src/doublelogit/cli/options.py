@@ -310,12 +310,10 @@ CONFIG = inspect.Parameter(
 def fitted(rows: Any, common: Common, step: Any, method: str = DEFAULT_METHOD, **asked: Any) -> Any:
     """A classifier fitted to a table; what is doubtful about the table is said before."""
     from doublelogit import TableClassifier
-    from doublelogit.table_models.table_doubts import doubts
 
-    for finding in doubts(rows, rows.encoding):
-        step.say(finding.level, finding.text)
     step("fitting", 0.0)
-    return TableClassifier(rows.roles, method, parameters=common.known(), **asked).fit(rows)
+    model = TableClassifier(rows.roles, method, parameters=common.known(), **asked)
+    return model.fit(rows, announce=lambda finding: step.say(finding.level, finding.text))
 
 
 def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -112,7 +112,7 @@ def _claimed(model: Any, rows: Any, found: Any) -> list[Any]:
     """What other methods and models say of this list, unless it claims nothing."""
     from doublelogit.findings.doubt import claimed
     from doublelogit.registry import METHODS
-    from doublelogit.report.claims import list_claim
+    from doublelogit.report.doubt import list_claim
 
     if len(found) == 0 or not METHODS[model.fitted_.method].has_propensity:
         return []

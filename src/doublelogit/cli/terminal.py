@@ -36,7 +36,7 @@ def console(err: bool = False) -> Any:
 
 def print_json(value: Any) -> None:
     """A value as JSON on standard output."""
-    from doublelogit.report.summary import plain
+    from doublelogit.report.page import plain
 
     typer.echo(json.dumps(plain(value), indent=1, allow_nan=False))
 

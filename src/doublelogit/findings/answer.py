@@ -51,6 +51,13 @@ def prevalence(
     return Finding(FINE, "prevalence", text, numbers)
 
 
+def no_interval(method: str, *, has_intervals: bool) -> str:
+    """Why the share of positives has no interval."""
+    if has_intervals:
+        return "There is no interval: the fit has not converged."
+    return f"The method {method} has no interval for it."
+
+
 def determined(main: Interval, *, converged: bool, weak: bool, clear: bool) -> Finding:
     """Whether the labels determine the prevalence at all."""
     if not converged:

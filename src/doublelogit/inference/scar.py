@@ -22,9 +22,9 @@ from sklearn.utils.validation import check_X_y
 
 from doublelogit._types import Floats
 from doublelogit.common.thresholds import BENT_LEVEL, SCAR_LEVEL
-from doublelogit.common.wording import p_values
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.estimators.validation import encode_labels
+from doublelogit.findings.labelling import scar_result
 from doublelogit.inference.bending import BentTest, bent_test
 from doublelogit.inference.scar_likelihood import (
     STATISTIC,
@@ -113,38 +113,19 @@ class ScarTest:
             return NO_EVIDENCE
         if high > SCAR_LEVEL:
             return UNDECIDED
-        if self.bent is None or self.bent.p_value <= BENT_LEVEL or self.merit > self.bent.merit:
+        if self.bent is None or self.bent.p_value <= BENT_LEVEL or self.bias_explains_more:
             return BIAS
         return UNDECIDED
 
     @property
-    def sentence(self) -> str:
-        """The result in words."""
-        against = "speaks against" if self.rejects else "does not speak against"
-        how = f"by the chi-square law of large samples with {self.freedom} degrees of freedom"
-        if self.draws:
-            enough = f" of at most {self.most}" if self.draws < self.most else ""
-            how = f"{self.draws}{enough} samples drawn under the hypothesis"
-            if self.freedom:
-                how += ", far beyond which it lies, and a chi-square law of their mean"
-        text = (
-            f"The {self.method} test {against} labelling at random"
-            f"{self.ASSUMED} (statistic {self.statistic:.3g}, "
-            f"{p_values(self.p_interval)}, {how}; the label frequency would be "
-            f"{self.label_frequency:.2f})."
-        )
-        return text if self.bent is None else f"{text} {self._bent_sentence}"
+    def bias_explains_more(self) -> bool:
+        """Whether biased labelling explains the labels better than a class that bends."""
+        return self.bent is not None and self.merit > self.bent.merit
 
     @property
-    def _bent_sentence(self) -> str:
-        assert self.bent is not None
-        said = {
-            BIAS: "bias explains the labels better than bends",
-            UNDECIDED: "bends explain the labels as well as bias",
-        }[BIAS if self.merit > self.bent.merit else UNDECIDED]
-        if self.bent.p_value <= BENT_LEVEL:
-            said = "labelling depends on the columns even so"
-        return f"With a class that bends: {p_values((self.bent.p_value,) * 2)}; {said}."
+    def sentence(self) -> str:
+        """The result in words."""
+        return scar_result(self)
 
     def __str__(self) -> str:
         return self.sentence

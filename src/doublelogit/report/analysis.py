@@ -1,4 +1,4 @@
-"""Everything that a report computes, once it is asked for; what comes after words and draws it."""
+"""The context of a page: everything that its sections share, computed when it is first needed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,9 +10,12 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.audit import AuditEstimate, error_of, estimate
 from doublelogit.common.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
+from doublelogit.findings import Finding
+from doublelogit.findings import audit as audits
 from doublelogit.fitted.fit import Orientation
 from doublelogit.inference import Inference, ScarTest, scar_test
 from doublelogit.report.answers import (
+    AUDITED,
     BIASED,
     Answer,
     Bound,
@@ -23,15 +26,41 @@ from doublelogit.report.answers import (
 from doublelogit.report.doubt import Doubt
 from doublelogit.report.drivers import Coefficient, coefficients
 from doublelogit.report.flexible import flexible_classes
-from doublelogit.report.opinions import FirstRows, Progress, other_methods, silent
+from doublelogit.report.opinions import FirstRows, Progress, Voice, other_methods, silent
 from doublelogit.report.residuals import worst_residuals
+from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.table_models.table_model import FittedTable, Probabilities, quietly
+from doublelogit.table_models.table_rows import TableRows
 from doublelogit.tables import Table
 
 # Samples of the test of SCAR at most, by the cells of a table. Of 199 samples five may be larger
 # where bias is said (p = .03), of 99 one (.02), of 59 or 39 none; of fewer it is never said.
 DRAWS = ((50_000, 99), (400_000, 59))
 FEWEST_DRAWS = 39
+LIST = 50  # rows of the list that an audit judges
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Choices of what a page shows.
+
+    Parameters
+    ----------
+    top : int, default=100
+        Rows of the ranked list.
+    show_ids : bool, default=False
+        Whether the list names rows by their ids, which may be patients.
+    source, command : str, default=""
+        Origin of the table, and the command that made the page.
+    truth : tuple of (class, propensity), default=None
+        True class and propensity of every row, in demonstrations.
+    """
+
+    top: int = 100
+    show_ids: bool = False
+    source: str = ""
+    command: str = ""
+    truth: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +77,12 @@ class Analysis:
     n_resamples: int | None = None
     n_jobs: int | None = None
     progress: Progress = silent
+    shown: Shown = Shown()
+
+    @cached_property
+    def doubts(self) -> TableDoubts:
+        """Doubts about the table, from the fit unless the model comes from a file."""
+        return self.model.doubts or TableDoubts.of(self.table)
 
     @cached_property
     def test(self) -> ScarTest:
@@ -113,6 +148,29 @@ class Analysis:
         by = self.table.roles.by
         return estimate(self.model, self.table, self.table.audit, by=by, model_error=error)
 
+    @property
+    def audit_answer(self) -> Answer | None:
+        """The prevalence by the audit, whatever the model; None if no chances are known."""
+        if self.audit is None or self.audit.prevalence is None:
+            return None
+        return Answer.from_estimate(AUDITED, self.audit.prevalence)
+
+    @cached_property
+    def audited_list(self) -> Finding | None:
+        """The first rows of the list: the model's claim, and the claim corrected by the audit."""
+        hidden = self.probabilities.hidden[self.table.unlabelled]
+        first = np.sort(hidden)[::-1][:LIST]
+        if self.audit is None or len(first) == 0 or self.audit.kind == "convenience":
+            return None
+        corrected = self.audit.calibration.mean(first)
+        return audits.listed(len(first), float(first.sum()), corrected)
+
+    @property
+    def audited(self) -> bool:
+        """Whether the class of some rows is recorded."""
+        audited = self.table.audited
+        return audited is not None and bool(np.isfinite(audited).any())
+
     @cached_property
     def coefficients(self) -> list[Coefficient]:
         """Every term of both models."""
@@ -125,7 +183,7 @@ class Analysis:
         said, first = self.probabilities, FirstRows.of(self.table, self.probabilities.listed)
         return Doubt(
             main=self.main,
-            own=first.opinion(self.model.method, said.positive, said.hidden),
+            own=first.opinion(Voice(self.model.method), said.positive, said.hidden),
             first=first,
             methods=[],
             flexible=flexible_classes(self.model, first, said, self._rng),
@@ -145,9 +203,14 @@ class Analysis:
         return np.random.default_rng(self.random_state)
 
     @cached_property
+    def rows(self) -> TableRows:
+        """The rows with their probabilities, which are computed once."""
+        return TableRows(self.model, self.table)
+
+    @property
     def probabilities(self) -> Probabilities:
         """Probabilities of every row."""
-        return self.model.probabilities(self.table)
+        return self.rows.probabilities
 
     @property
     def weight(self) -> Floats:
@@ -198,6 +261,7 @@ def analyse(
     n_resamples: int | None = None,
     n_jobs: int | None = None,
     progress: Progress = silent,
+    shown: Shown | None = None,
 ) -> Analysis:
     """Everything that the report of a fitted table compares the fit with.
 
@@ -216,9 +280,12 @@ def analyse(
         Threads of the test; by the size of the table if not given.
     progress : callable, default=silent
         Called with the name of a step and the share of it that is done.
+    shown : Shown, default=None
+        What the page shows of it; the defaults of Shown if not given.
     """
     X = table.encoded(model.encoding)
-    return Analysis(table, model, X, random_state, n_resamples, n_jobs, progress)
+    drawing = (random_state, n_resamples, n_jobs)
+    return Analysis(table, model, X, *drawing, progress, shown or Shown())
 
 
 def scar_verdict(

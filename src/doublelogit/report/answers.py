@@ -10,7 +10,13 @@ from doublelogit.common.thresholds import LARGE_SAMPLE
 from doublelogit.inference import Estimate, Inference, infer
 from doublelogit.inference.estimate import share_estimate
 from doublelogit.registry import SCAR, method_of
-from doublelogit.table_models.table_model import FittedTable, fit_rows, make_classifier, quietly
+from doublelogit.table_models.table_model import (
+    FittedTable,
+    fit_rows,
+    make_classifier,
+    quietly,
+    takes,
+)
 from doublelogit.tables import Table
 
 FALSE_SHARES = (0.01, 0.05, 0.1)  # of the labels that might be wrong
@@ -106,8 +112,8 @@ def all_negative(table: Table) -> Answer:
 
 def at_random(model: FittedTable, table: Table, X: Any) -> Answer:
     """The prevalence if labels were given at random."""
-    rate = model.classifier.get_params().get("false_label_rate", 0.0)
-    known, learners = {"false_label_rate": rate}, model.learners.smooth
+    known = {"false_label_rate": model.known.get("false_label_rate", 0.0)}
+    learners = model.learners.smooth
     classifier = make_classifier(SCAR, model.roles, model.encoding, known, learners)
     quietly(fit_rows, classifier, X, table)
     return Bound.to_rows(classifier, table, X).answer(AT_RANDOM)
@@ -116,7 +122,7 @@ def at_random(model: FittedTable, table: Table, X: Any) -> Answer:
 def with_false_labels(main: Bound, prevalence: float, progress: Any) -> dict[float, Answer]:
     """The prevalence if a share of the labels were wrong; empty for methods that cannot tell."""
     classifier, table = main.classifier, main.table
-    if classifier.get_params().get("false_label_rate") != 0:
+    if not takes(method_of(classifier), "false_label_rate") or classifier.false_label_rate:
         return {}
     labelled = float(np.average(table.s, weights=table.weight))
     # each takes a fit and a profile: one of them where those take long

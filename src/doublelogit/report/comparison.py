@@ -42,7 +42,6 @@ from doublelogit.tables import Table, TableEncoding
 # The default first, then maximum likelihood, also under labelling at random, then the others.
 FIRST = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)
 COMPARED = (*FIRST, *(method for method in METHODS.values() if method not in FIRST))
-RULED_OUT = {method.name for method in COMPARED if method.assumes_scar}
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,8 @@ class Line:
     same_top: float
     agreement: float  # median rank correlation with the other methods
     findings: tuple[Finding, ...]
+    assumes_scar: bool = False  # biased labels rule it out
+    models_class: bool = True  # or the label alone
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,12 @@ def compare_methods(
     tried, bent = {}, _named(learners)
     for method in COMPARED:
         rows = table if method.takes_audits else replace(table, audited=None)
-        tried[method.name] = _tried(_straight(method, rows, encoding, known), rows, folds)
+        tried[method.name] = _tried(method, _straight(method, rows, encoding, known), rows, folds)
         progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
+    method = METHODS[CHECKING_METHOD]
     for name, asked in bent.items():
-        fitted = quietly(fit_table, table, METHODS[CHECKING_METHOD], known, asked)
-        tried[name] = _tried(fitted, table, folds)
+        fitted = quietly(fit_table, table, method, known, asked)
+        tried[name] = _tried(method, fitted, table, folds)
         progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
     audited = table.audit is not None and table.audit.kind == "drawn"
     found = _concluded([_line(name, tried, table) for name in tried], test, audited=audited)
@@ -126,6 +128,7 @@ def _beside_audit(found: Comparison, table: Table) -> Comparison:
 
 @dataclass(frozen=True)
 class _Tried:
+    method: Method
     positive: Floats
     hidden: Floats
     likelihood: Floats  # of each row, by the models that have not seen it
@@ -153,10 +156,11 @@ def _straight(
     return FittedTable(table.roles, method.name, encoding, classifier)
 
 
-def _tried(fitted: FittedTable, table: Table, folds: Folds) -> _Tried:
+def _tried(method: Method, fitted: FittedTable, table: Table, folds: Folds) -> _Tried:
     said = fitted.probabilities(table)
     likelihood = held_out(table, fitted, folds)
-    return _Tried(said.positive, said.hidden, likelihood, fitted.classifier.findings_)
+    findings = fitted.classifier.findings_
+    return _Tried(method, said.positive, said.hidden, likelihood, findings)
 
 
 def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
@@ -178,6 +182,9 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
         same_top=len(tops[0] & tops[1]) / k,
         agreement=float(np.median(others)),
         findings=mine.findings,
+        assumes_scar=mine.method.assumes_scar,
+        # a method that models the label alone has no use for audits
+        models_class=mine.method.takes_audits,
     )
 
 
@@ -186,18 +193,16 @@ def _concluded(lines: list[Line], test: ScarTest, *, audited: bool = False) -> C
     # one that ranks rows against all others is not to be recommended, however well it scores
     opposed = [line.method for line in lines if line.agreement < 0]
     allowed = [
-        line
-        for line in lines
-        if not (biased and line.method in RULED_OUT) and line.method not in opposed
+        line for line in lines if not (biased and line.assumes_scar) and line.method not in opposed
     ]
     better = [
         line
         for line in allowed
-        if _models_the_class(line.method) and line.difference > CLEARLY_BETTER * line.standard_error
+        if line.models_class and line.difference > CLEARLY_BETTER * line.standard_error
     ]
     chosen = max(better, key=lambda line: line.difference) if better else _default(allowed)
     best = None if chosen is None else chosen.method
-    shares = [line.prevalence for line in lines if line.method not in RULED_OUT]
+    shares = [line.prevalence for line in lines if not line.assumes_scar]
     found = [findings.tested(test.sentence, test.p_value)]
     if biased:
         found.append(findings.ruled_out([m.name for m in COMPARED if m.assumes_scar]))
@@ -216,7 +221,7 @@ def _default(allowed: list[Line]) -> Line | None:
     """The default, or the method that predicts held-out labels best where that is opposed."""
     if any(line.method == DEFAULT_METHOD for line in allowed):
         return next(line for line in allowed if line.method == DEFAULT_METHOD)
-    able = [line for line in allowed if _models_the_class(line.method)]
+    able = [line for line in allowed if line.models_class]
     return max(able, key=lambda line: line.difference, default=None)
 
 
@@ -225,8 +230,3 @@ def _correlation(one: Floats, other: Floats) -> float:
     if not np.ptp(one) or not np.ptp(other):
         return 0.0
     return float(spearmanr(one, other).statistic)
-
-
-def _models_the_class(name: str) -> bool:
-    """Whether a method models the class: one that models the label alone has no use for audits."""
-    return METHODS[name.partition(",")[0]].takes_audits

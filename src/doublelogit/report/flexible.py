@@ -17,7 +17,7 @@ from doublelogit.common.threads import with_paying_threads
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.drivers import labelling_terms
-from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
+from doublelogit.report.opinions import FirstRows, Opinion, Voice, sample_rows
 from doublelogit.table_models.learners import LINES, Learners
 from doublelogit.table_models.table_model import (
     FittedTable,
@@ -35,7 +35,8 @@ ENOUGH_FOR_TREES = 2000  # rows, and labels below
 ENOUGH_LABELS = 200
 LEAST_PROPENSITY = 0.02
 CURVED = Learners(SPLINE)
-CURVES, TREES = "curves of each number", "boosted trees"
+CURVES = Voice("curves of each number", counts=True, contradicts=True)
+TREES = Voice("boosted trees")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from typing import Any
 
 from doublelogit.common.extras import needs
 from doublelogit.common.wording import as_options, as_parameters
+from doublelogit.report import sections
+from doublelogit.report.pictures import draw
 
 NOTHING = "\N{EN DASH}"
 
@@ -15,27 +17,33 @@ def render(summary: dict[str, Any]) -> str:
     """The page of a summary; every text of the data is escaped."""
     for package in ("jinja2", "matplotlib"):
         needs(package, "a report", "report")
-    from jinja2 import Environment, StrictUndefined
-
-    from doublelogit.report.plots import draw
+    from jinja2 import DictLoader, Environment, StrictUndefined
 
     templates = files("doublelogit.report") / "templates"
-    parts = {name: (templates / name).read_text("utf-8") for name in ("page.css", "page.js")}
+    page, style, script = (
+        (templates / name).read_text("utf-8") for name in ("page.html", "page.css", "page.js")
+    )
+    fragments = {f"{section.name}.fragment": section.fragment() for section in sections.SECTIONS}
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=DictLoader({"page": page, **fragments}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     # who came by the command line sees its options
     said = as_options if summary["command"] else as_parameters
     environment.filters.update(
         percent=_percent, number=_number, ratio=_ratio, pvalue=_pvalue, said=said
     )
-    page = environment.from_string((templates / "report.html").read_text("utf-8"))
-    digest = base64.b64encode(hashlib.sha256(parts["page.js"].encode()).digest()).decode()
-    return page.render(
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    pictures = {n: p for section in sections.SECTIONS for n, p in section.pictures.items()}
+    return environment.get_template("page").render(
         summary=summary,
-        plots=draw(summary),
-        style=parts["page.css"],
-        script=parts["page.js"],
+        sections=sections.SECTIONS,
+        plots=draw(summary, pictures),
+        style=style,
+        script=script,
         script_hash=f"sha256-{digest}",  # the one script that the page may run
     )
 

@@ -5,7 +5,7 @@ first, and of how many of the page's first rows are positive shows how far the a
 method. Labels cannot tell which of them is right, so the claim of the page covers them.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,25 +36,48 @@ MOST_CELLS = 40_000  # beyond which a method that averages takes too long for an
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """What a method or a model says.
+class Voice:
+    """A method or model with an opinion.
 
     Parameters
     ----------
     name : str
-        Whose opinion it is.
+        Name of the method or model.
+    counts : bool, default=False
+        Whether its opinion of the list counts in what a page claims.
+    contradicts : bool, default=False
+        Whether a prevalence beyond the page's interval is a dissent.
+    """
+
+    name: str
+    counts: bool = False
+    contradicts: bool = False
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """The answer of a method or a model.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method or model.
     prevalence : float
         Share of positives.
     overlap : float
         Share of its own first rows that are among the page's.
     precision : float
         Share of the page's first rows that it expects to be positive.
+    counts, contradicts : bool, default=False
+        As of its :class:`Voice`.
     """
 
     name: str
     prevalence: float
     overlap: float
     precision: float
+    counts: bool = False
+    contradicts: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,14 +92,16 @@ class FirstRows:
         """The first rows by a score."""
         return cls(table, first_rows(table, score, length))
 
-    def opinion(self, name: str, positive: Floats, hidden: Floats) -> Opinion:
-        """What a model with these probabilities says of them."""
+    def opinion(self, voice: Voice, positive: Floats, hidden: Floats) -> Opinion:
+        """The opinion of a model with these probabilities."""
         own = first_rows(self.table, list_score(hidden, positive), len(self.rows))
         return Opinion(
-            name,
+            voice.name,
             prevalence=float(np.average(positive, weights=self.table.weight)),
             overlap=len(np.intersect1d(own, self.rows)) / max(len(self.rows), 1),
             precision=float(hidden[self.rows].mean()),
+            counts=voice.counts,
+            contradicts=voice.contradicts,
         )
 
 
@@ -91,19 +116,22 @@ def other_methods(
     first: FirstRows,
     rng: np.random.Generator,
     progress: Progress = silent,
-    names: Collection[str] = tuple(METHODS),
+    *,
+    counting: bool = False,
 ) -> list[Opinion]:
-    """Opinions of every other method that allows for biased labels, or of some of them."""
+    """Opinions of the other methods that allow for biased labels; of those that count only."""
     table, encoding = first.table, model.encoding.plain
     X = table.encoded(encoding)
     rows = sample_rows(table, MOST_ROWS, rng)
-    asked = [m for m in METHODS.values() if m.name in names and _applies(m, model, X)]
+    methods = [m for m in METHODS.values() if m.counts_in_claims or not counting]
+    asked = [m for m in methods if _applies(m, model, X)]
     found = []
     for i, method in enumerate(asked):
         classifier = classifier_for(method, table.roles, encoding, model.known)
         quietly(fit_rows, classifier, X, table, rows)
         said = Probabilities.from_classifier(classifier, X)
-        found.append(first.opinion(method.name, said.positive, said.hidden))
+        voice = Voice(method.name, method.counts_in_claims, method.contradicts)
+        found.append(first.opinion(voice, said.positive, said.hidden))
         progress("other methods", (i + 1) / len(asked))
     return found
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.findings import ranking as sentences
 from doublelogit.table_models.table_model import contributions
-from doublelogit.table_models.table_rows import FrameRows, ScanRows
+from doublelogit.table_models.table_rows import AnyRows
 from doublelogit.tables.columns import MISSING
 from doublelogit.tables.words import short, shortened
 
@@ -26,7 +27,7 @@ class Ranked:
     reasons: list[dict[str, Any]]
 
 
-def rank_hidden(rows: FrameRows | ScanRows, top: int) -> list[Ranked]:
+def rank_hidden(rows: AnyRows, top: int) -> list[Ranked]:
     """The unlabelled rows likeliest to be positive, with the features that speak for each."""
     hidden, candidates = rows.probabilities.listed, np.flatnonzero(rows.unlabelled)
     order = candidates[np.argsort(-hidden[candidates], kind="stable")][:top]
@@ -89,13 +90,6 @@ def examples(hidden: Floats) -> list[dict[str, float]]:
     ]
 
 
-NOTHING_HIDDEN = (
-    "This method takes every unlabelled row for negative, so none of these is expected to be "
-    "positive: they are listed by how much they look like labelled rows, and the probability is "
-    "that of a label. Choose another `method` for a list of likely positives."
-)
-
-
 @dataclass(frozen=True)
 class Cut:
     """Where to end the list, and why."""
@@ -120,19 +114,15 @@ def cut_list(
     sorted_hidden = np.sort(hidden)[::-1]
     if len(hidden) and not hidden.any():
         length = min(100 if top is None else top, len(hidden))
-        return Cut(length, NOTHING_HIDDEN)
+        return Cut(length, sentences.NOTHING_HIDDEN)
     if miss_cost is not None and check_cost is not None:
         threshold = check_cost / miss_cost
         length = int((sorted_hidden >= threshold).sum())
         gain = float(sorted_hidden[:length].sum()) * miss_cost - length * check_cost
-        return Cut(
-            length,
-            f"A check pays where the probability is at least {threshold:.1%}: {length} rows, with "
-            f"an expected gain of {gain:,.0f}.",
-        )
+        return Cut(length, sentences.check_pays(threshold, length, gain))
     if budget is not None and check_cost is not None:
         length = min(int(budget // check_cost), len(sorted_hidden))
-        return Cut(length, f"A budget of {budget:,.0f} pays for {length} checks.")
+        return Cut(length, sentences.budget_pays(budget, length))
     length = min(100 if top is None else top, len(sorted_hidden))
     expected = float(sorted_hidden[:length].sum())
-    return Cut(length, f"Of these {length} rows about {expected:.0f} are expected to be positive.")
+    return Cut(length, sentences.expected(length, expected))

@@ -8,12 +8,10 @@ from typing import Any
 
 from doublelogit.common.files import check_apart, written_together
 from doublelogit.findings import Finding
-from doublelogit.report.analysis import Analysis, analyse
+from doublelogit.report import page
+from doublelogit.report.analysis import Analysis, Shown, analyse
 from doublelogit.report.html import render
 from doublelogit.report.opinions import Progress, silent
-from doublelogit.report.summary import summarise
-from doublelogit.report.truth import beside_truth
-from doublelogit.report.verdict import checks
 from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Table
 
@@ -100,12 +98,11 @@ class Report:
     ) -> None:
         self._fitted: FittedTable = model if isinstance(model, FittedTable) else model.fitted_
         self._table = table
-        self._shown = {"top": top, "show_ids": show_ids, "source": source, "command": command}
-        self._truth = truth
-        self._computed = {
+        self._computed: dict[str, Any] = {
             "random_state": random_state,
             "n_resamples": n_resamples,
             "n_jobs": n_jobs,
+            "shown": Shown(top, show_ids, source, command, truth),
         }
         self._progress = progress or silent
 
@@ -113,29 +110,28 @@ class Report:
     def analysis(self) -> Analysis:
         """Everything that was computed."""
         table = Table.from_frame(self._table, self._fitted.roles)
-        return analyse(self._fitted, table, progress=self._progress, **self._computed)  # type: ignore[arg-type]
+        return analyse(self._fitted, table, progress=self._progress, **self._computed)
 
     @cached_property
-    def _summary(self) -> dict[str, Any]:
-        truth = None if self._truth is None else beside_truth(self.analysis, *self._truth)
-        return summarise(self.analysis, truth=truth, **self._shown)  # type: ignore[arg-type]
+    def _page(self) -> page.Page:
+        return page.page_of(self.analysis)
 
     @property
     def findings(self) -> list[Finding]:
         """The verdict, most important finding first."""
-        return [Finding(**found) for found in self._summary["verdict"]]
+        return self._page.findings
 
     def checks(self) -> dict[str, list[Finding]]:
         """Findings about data, labels, labelling at random and identifiability."""
-        return checks(self.analysis)
+        return page.checks(self.analysis)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers and sentences, as JSON holds them."""
-        return self._summary
+        return self._page.numbers
 
     def to_html(self) -> str:
         """One self-contained page; every text of the data is escaped."""
-        return render(self._summary)
+        return render(self._page.numbers)
 
     def write_html(self, path: str | Path) -> Path:
         """Write the page, and the numbers beside it as JSON.
@@ -153,16 +149,16 @@ class Report:
         path = Path(path)
         numbers = path.with_suffix(".json")
         check_page(path, [self._table] if isinstance(self._table, str | Path) else [])
-        text = json.dumps(self._summary, indent=1, allow_nan=False) + "\n"
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         self._progress("drawing", 0.0)
-        page = self.to_html()
+        html = self.to_html()
         with written_together(numbers, path) as files:
-            for file, content in zip(files, (text, page), strict=True):
+            for file, content in zip(files, (text, html), strict=True):
                 file.write(content.encode())
         return numbers
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        page = escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:45rem;border:0"></iframe>'
+        document = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{document}" style="width:100%;height:45rem;border:0"></iframe>'

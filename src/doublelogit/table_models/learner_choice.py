@@ -18,11 +18,9 @@ from doublelogit.estimators.guarded import GuardedClassifier
 from doublelogit.exceptions import TableError
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import (
+    BENDING,
     BOOSTING,
     CHECKING_METHOD,
-    DEFAULT_METHOD,
-    LEARNER_METHODS,
-    LIKELIHOOD_METHODS,
     LINEAR,
     METHODS,
     SPLINE,
@@ -43,13 +41,18 @@ CANDIDATES = (LINEAR, SPLINE, BOOSTING)  # simplest first
 Folds = list[tuple[Ints, Ints]]
 
 
-def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> FittedTable:
-    """Choose a learner of the class, and fit it."""
-    if not isinstance(table, Table):
+def choosable(rows: Any) -> Table:
+    """Rows that a learner can be chosen for: those of a table in memory."""
+    if not isinstance(rows, Table):
         raise TableError(
             "`learner` auto needs rows in memory; got a scan of files. Read them, or choose linear "
             "or spline."
         )
+    return rows
+
+
+def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> FittedTable:
+    """Choose a learner of the class, and fit it."""
     if table.s.sum() < FEWEST:
         choice = LearnerChoice(LINEAR, ())
         fitted = fit_table(table, method, parameters, Learners(LINEAR, propensity))
@@ -71,10 +74,10 @@ def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> 
 
 def _scores(table: Table, method: Method, propensity: str) -> tuple[dict[str, Floats], FittedTable]:
     """Log-likelihood of every row by models without it, simplest first; the last model fitted."""
-    if method.name == DEFAULT_METHOD and propensity not in LEARNER_METHODS:
+    trees = method.bends.get(BOOSTING)
+    if trees is not None and trees.judges_straight and propensity not in BENDING:
         return _averaged_scores(table, method, propensity)
-    joint = METHODS[CHECKING_METHOD]
-    able = method.name in (DEFAULT_METHOD, *LIKELIHOOD_METHODS)
+    joint, able = METHODS[CHECKING_METHOD], trees is not None
     parts = folds_of(table)
     scores = {}
     for learner in CANDIDATES if able else CANDIDATES[:2]:

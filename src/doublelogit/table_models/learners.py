@@ -11,13 +11,9 @@ from doublelogit.exceptions import TableError
 from doublelogit.findings import Finding
 from doublelogit.findings.methods import learner_chosen, too_few_to_choose
 from doublelogit.registry import (
-    AVERAGED_LEARNERS,
+    BENDING,
     BOOSTING,
-    CHECKING_METHOD,
-    DEFAULT_METHOD,
-    LEARNER_METHODS,
     LEARNERS,
-    LIKELIHOOD_METHODS,
     LINEAR,
     METHODS,
     NETWORK,
@@ -78,26 +74,29 @@ class Learners:
     def _both(self) -> tuple[str, str]:
         return self.outcome, self.propensity
 
-    def asked(self, method: Method) -> Method:
-        """The method asked for, or the likelihood's if the default has no such learners."""
-        own = any(name in LEARNER_METHODS for name in self._both) and not self._averaged
-        return METHODS[CHECKING_METHOD] if own and method.name == DEFAULT_METHOD else method
-
     @property
-    def _averaged(self) -> Method | None:
-        """The method that bends the class of the default, whose labelling is not bent."""
-        bent = self.propensity in LEARNER_METHODS
-        return None if bent else AVERAGED_LEARNERS.get(self.outcome)
+    def _bending(self) -> list[str]:
+        """Learners among these that need a classifier of their own."""
+        return [name for name in self._both if name in BENDING]
+
+    def _served_by(self, method: Method) -> bool:
+        """Whether a method has classifiers for these learners."""
+        labelling = self.propensity not in BENDING or method.bends_labelling
+        return labelling and all(name in method.bends for name in self._bending)
+
+    def asked(self, method: Method) -> Method:
+        """The method asked for, or its stand-in if it lacks these learners."""
+        if self._served_by(method) or method.stand_in is None:
+            return method
+        return METHODS[method.stand_in]
 
     def method(self, method: Method) -> Method:
-        """The method of these learners; one with its own takes the place of a likelihood's."""
-        wanted = [name for name in self._both if name in LEARNER_METHODS]
+        """The method with the classifier of these learners."""
+        wanted = self._bending
         if not wanted:
             return method
-        if method.name == DEFAULT_METHOD and self._averaged is not None:
-            return self._averaged
-        if method.name not in LIKELIHOOD_METHODS:
-            able = (DEFAULT_METHOD, *LIKELIHOOD_METHODS)
+        if not self._served_by(method):
+            able = [other.name for other in METHODS.values() if other.bends]
             raise TableError(
                 f"`learner` {wanted[0]} is fitted by the likelihood of the labels, so `method` "
                 f"must be one of {', '.join(able)}; got {method.name!r}."
@@ -108,7 +107,7 @@ class Learners:
                 f"networks with networks, and either with linear or spline; got {wanted[0]} and "
                 f"{wanted[1]}."
             )
-        return LEARNER_METHODS[wanted[0]]
+        return method.bends[wanted[0]]
 
     @property
     def smooth(self) -> "Learners":

@@ -1,6 +1,7 @@
 """What is doubtful about a table before anything is fitted: leaks, far cells, too few labels."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from doublelogit.common.thresholds import (
     LEAK_RECALL,
     LEAK_RECALL_PRESENT,
 )
+from doublelogit.engines.scan import ParquetScan
 from doublelogit.findings import FINE, Finding
 from doublelogit.findings import table as findings
 from doublelogit.tables import Table, TableEncoding
@@ -20,22 +22,50 @@ from doublelogit.tables.columns import Category, ColumnEncoding, Date, Number, a
 from doublelogit.tables.expansion import plain
 
 
-def doubts(table: Table, encoding: TableEncoding) -> list[Finding]:
-    """What a user should know before a fit, most important first; nothing that is fine."""
-    few = few_labels(int(table.s.sum()), encoding)
-    found = [*leaks(table, encoding), *few, *shaped(table, encoding)]
-    return [finding for finding in found if finding.level != FINE]
+@dataclass(frozen=True)
+class TableDoubts:
+    """Findings about a table before a fit, computed once: fit, ``check`` and report show them.
+
+    Parameters
+    ----------
+    leaks : tuple of Finding
+        Columns that know the label.
+    few_labels : tuple of Finding
+        More coefficients than the labels can bear.
+    shaped : tuple of Finding
+        Columns that are transformed, cells that are capped or infinite; some are fine.
+    """
+
+    leaks: tuple[Finding, ...] = ()
+    few_labels: tuple[Finding, ...] = ()
+    shaped: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Table | ParquetScan) -> "TableDoubts":
+        """Doubts of a table; of a scan, whose rows are not in memory, of its labels alone."""
+        if isinstance(rows, ParquetScan):
+            encoding = rows.learned_encoding(scaled=True)
+            return cls(few_labels=tuple(_few_labels(rows.n_labelled, encoding)))
+        return cls(
+            tuple(_leaks(rows)),
+            tuple(_few_labels(int(rows.s.sum()), rows.encoding)),
+            tuple(_shaped(rows)),
+        )
+
+    @property
+    def serious(self) -> tuple[Finding, ...]:
+        """Findings that a user should know before a fit, most important first."""
+        found = (*self.leaks, *self.few_labels, *self.shaped)
+        return tuple(finding for finding in found if finding.level != FINE)
 
 
-def few_labels(labelled: int, encoding: TableEncoding) -> list[Finding]:
-    """Whether there are more coefficients than the labels can bear."""
+def _few_labels(labelled: int, encoding: TableEncoding) -> list[Finding]:
     p = len(encoding.plain.names)
     return [findings.few_labels(labelled, p)] if labelled < FEW_LABELS * p else []
 
 
-def shaped(table: Table, encoding: TableEncoding) -> Iterator[Finding]:
-    """Columns that are transformed, cells that are capped or infinite."""
-    columns = [plain(column) for column in encoding.used]
+def _shaped(table: Table) -> Iterator[Finding]:
+    columns = [plain(column) for column in table.encoding.used]
     numbers = [column for column in columns if isinstance(column, Number)]
     bent = {c.name: c.transform for c in numbers if c.transform}
     if bent:
@@ -73,14 +103,10 @@ def _raw(column: Any) -> Floats:
     return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan))
 
 
-def leaks(table: Table, encoding: TableEncoding) -> list[Finding]:
-    """Columns that know the label: with it, because of it, or instead of it."""
-    s = table.s == 1
-    columns = [plain(column) for column in encoding.used]
-    for column in columns:
-        if column not in table.found:
-            table.found[column] = _leak(column, table.features[column.name], s)
-    return [table.found[column] for column in columns if table.found[column] is not None]
+def _leaks(table: Table) -> list[Finding]:
+    s, columns = table.s == 1, [plain(column) for column in table.encoding.used]
+    found = [_leak(column, table.features[column.name], s) for column in columns]
+    return [leak for leak in found if leak is not None]
 
 
 def _leak(column: ColumnEncoding, values: Any, s: Any) -> Finding | None:

@@ -11,17 +11,16 @@ from scipy.special import logit
 
 from doublelogit._types import Floats
 from doublelogit.common.thresholds import LARGE_SAMPLE
-from doublelogit.common.wording import as_parameters
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import from_state, state_of
-from doublelogit.exceptions import TableError, TableWarning
-from doublelogit.findings import PROBLEM, Finding
+from doublelogit.exceptions import TableError
+from doublelogit.findings import Finding
 from doublelogit.fitted import FittedModel
 from doublelogit.inference import Inference, infer
 from doublelogit.registry import CHECKING_METHOD, METHODS, Method, with_capability
 from doublelogit.table_models.learners import LINES, LearnerChoice, Learners
 from doublelogit.table_models.smoothing import chosen_size
-from doublelogit.table_models.table_doubts import doubts, few_labels
+from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Roles, Table, TableEncoding
 from doublelogit.tables.expansion import frame_parts
 
@@ -64,7 +63,7 @@ class FittedTable:
     """A classifier fitted to a table, with the encoding of its columns.
 
     ``roles`` say what the columns are for; ``method`` and ``learner`` are names of the registry;
-    ``doubts`` are what was found of the table before the fit.
+    ``doubts`` are findings about the table before the fit, None if the model comes from a file.
     """
 
     roles: Roles
@@ -72,7 +71,7 @@ class FittedTable:
     encoding: TableEncoding
     classifier: Any
     learners: Learners = LINES
-    doubts: tuple[Finding, ...] = ()
+    doubts: TableDoubts | None = None
     choice: LearnerChoice | None = None
 
     @property
@@ -90,7 +89,8 @@ class FittedTable:
     def findings(self) -> tuple[Finding, ...]:
         """What was found of the table, and what the fit found."""
         chosen = () if self.choice is None else (self.choice.finding,)
-        return (*self.doubts, *self.classifier.findings_, *chosen)
+        doubts = () if self.doubts is None else self.doubts.serious
+        return (*doubts, *self.classifier.findings_, *chosen)
 
     def probabilities(self, table: Table) -> Probabilities:
         """Probabilities of every row of a table."""
@@ -145,17 +145,8 @@ def fit_table(
         encoding = _resized(rows, encoding, learners)
     large = len(rows) > LARGE_SAMPLE
     classifier = make_classifier(method, rows.roles, encoding, parameters, learners, large=large)
-    found = _announced(doubts(rows, encoding))
     fit_rows(classifier, rows.encoded(encoding), rows)
-    return FittedTable(rows.roles, method.name, encoding, classifier, learners, found)
-
-
-def _announced(found: list[Finding]) -> tuple[Finding, ...]:
-    """Findings of a table, the problems as warnings: a fit may take long, and be of no use."""
-    for finding in found:
-        if finding.level == PROBLEM:
-            warnings.warn(as_parameters(finding.text), TableWarning, stacklevel=4)
-    return tuple(found)
+    return FittedTable(rows.roles, method.name, encoding, classifier, learners)
 
 
 def _fit_scan(
@@ -169,9 +160,8 @@ def _fit_scan(
         encoding = _resized(some, encoding, learners)
     large = scan.n_rows > LARGE_SAMPLE
     classifier = make_classifier(method, roles, encoding, parameters, learners, large=large)
-    found = _announced(few_labels(scan.n_labelled, encoding))
     classifier.fit(scan.encoded_by(encoding))
-    return FittedTable(roles, method.name, encoding, classifier, learners, found)
+    return FittedTable(roles, method.name, encoding, classifier, learners)
 
 
 def _resized(table: Table, encoding: TableEncoding, learners: Learners) -> TableEncoding:

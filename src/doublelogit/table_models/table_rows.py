@@ -25,7 +25,6 @@ class FrameRows:
     model: FittedTable
     frame: Any
     X: Any
-    known: Any = None  # rows whose class an audit has found, if not by a column
 
     @property
     def columns(self) -> list[str]:
@@ -44,8 +43,7 @@ class FrameRows:
     @property
     def unlabelled(self) -> Any:
         """Rows that may be hidden positives; all, if the table has no label column."""
-        hidden = may_be_hidden(self.frame, self.model.roles)
-        return hidden if self.known is None else hidden & ~self.known
+        return may_be_hidden(self.frame, self.model.roles)
 
     @property
     def mean(self) -> Floats:
@@ -55,6 +53,45 @@ class FrameRows:
     def some(self, rows: Any) -> tuple[Any, Any]:
         """Columns and features of some rows, in this order."""
         return self.frame.iloc[rows], self.X.iloc[rows]
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Rows of a table, whose labels and audited classes are coded already."""
+
+    model: FittedTable
+    table: Table
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        roles = self.table.roles
+        named = [name for name in (roles.label, roles.id, roles.audited) if name is not None]
+        return [*map(str, self.table.features.columns), *named]
+
+    @cached_property
+    def probabilities(self) -> Probabilities:
+        return self.model.probabilities(self.table)
+
+    @property
+    def ids(self) -> Any:
+        """Ids of the rows, or their numbers from 1."""
+        return self.table.ids
+
+    @property
+    def unlabelled(self) -> Any:
+        """Rows that may be hidden positives."""
+        return self.table.unlabelled
+
+    @property
+    def mean(self) -> Floats:
+        """Mean of every feature."""
+        return np.asarray(self.table.encoded(self.model.encoding).to_numpy().mean(axis=0))
+
+    def some(self, rows: Any) -> tuple[Any, Any]:
+        """Columns and features of some rows, in this order."""
+        X = self.table.encoded(self.model.encoding)
+        return self.table.features.iloc[rows], X.iloc[rows]
 
 
 @dataclass(frozen=True)
@@ -106,31 +143,21 @@ class ScanRows:
         return frame, self.model.encoding.encode(frame)[0]
 
 
-def rows_of(model: FittedTable, table: Any) -> FrameRows | ScanRows:
+AnyRows = FrameRows | TableRows | ScanRows
+
+
+def rows_of(model: FittedTable, table: Any) -> AnyRows:
     """The rows of a file, frame, table or scan; a TableWarning says what differs from fit."""
     if isinstance(table, ParquetScan):
         return ScanRows(model, table)
     if isinstance(table, Table):
-        frame = table.features.assign(**_observed(table))
-        known = None if table.audited is None else ~np.isnan(table.audited)
-        return FrameRows(model, frame, table.encoded(model.encoding), known)
+        return TableRows(model, table)
     roles = model.roles
     frame = read_table(table, text=roles.text_columns, verbatim=roles.verbatim_columns)
     X, issues = model.encoding.encode(frame)
     for issue in issues:
         warnings.warn(issue, TableWarning, stacklevel=4)
     return FrameRows(model, frame, X)
-
-
-def _observed(table: Table) -> dict[str, Any]:
-    """Label, audited class and id as they would stand in a frame."""
-    roles = table.roles
-    columns: dict[str, Any] = {roles.label: np.where(table.s == 1, str(roles.positive), "")}
-    if roles.id is not None:
-        columns[roles.id] = table.ids
-    if roles.audited is not None:
-        columns[roles.audited] = table.audited
-    return columns
 
 
 def may_be_hidden(frame: Any, roles: Roles) -> Any:

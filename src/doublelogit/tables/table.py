@@ -38,7 +38,6 @@ class Table:
     notes: tuple[str, ...]
     audit: Any = None  # the audit that audited classes come from, if not from a column
     _encoded: dict[int, tuple[TableEncoding, Any]] = field(default_factory=dict, repr=False)
-    found: dict[Any, Any] = field(default_factory=dict, repr=False)  # of columns, to be asked again
 
     @classmethod
     def from_frame(cls, frame: Any, roles: Roles | str) -> "Table":
@@ -84,7 +83,7 @@ class Table:
         taken = ("s", "ids", "weight", "audited", "group")
         parts = {name: vars(self)[name] for name in taken}
         parts = {name: None if value is None else value[rows] for name, value in parts.items()}
-        return replace(self, features=self.features.iloc[rows], **parts, _encoded={}, found={})
+        return replace(self, features=self.features.iloc[rows], **parts, _encoded={})
 
     @property
     def row_weight(self) -> Floats:
