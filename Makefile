@@ -7,7 +7,8 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MINUTES ?= 60
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+# A file is one worker's, which builds its fixtures once; tests/conftest.py puts long files first.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 # What differs between versions of other packages: frames, files, Parquet, commands, zip and skops.
 LOWEST := tests/test_installed.py tests/test_persistence.py tests/test_scan.py
 
@@ -19,7 +20,7 @@ help:  ## List the targets
 demo: $(VENV)/.core  ## A report of a bundled table whose positives were hidden, beside the truth
 	$(BIN)/doublelogit demo --out build/demo
 
-test: lint types contract docs test-src test-wheel test-lowest  ## Everything that must be green before a commit
+test: lint types contract docs test-src  ## Everything that must be green before a commit; .ci/run does more
 
 lint: $(VENV)/.dev  ## Style and formatting
 	$(BIN)/ruff check .
@@ -50,7 +51,7 @@ test-core: build/core/.done  ## Without extras: every door names the pip command
 docs: $(VENV)/.dev  ## The documentation as a site, warnings as errors; in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
 
-slow: $(VENV)/.dev  ## Studies that take minutes
+slow: $(VENV)/.dev  ## What make test leaves out: full grids, pages as printed, studies
 	$(PYTEST) -m slow tests
 
 bench: $(VENV)/.dev  ## Speed, as ratios to one logistic regression; writes benchmarks/results

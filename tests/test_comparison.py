@@ -19,10 +19,7 @@ from doublelogit.studies.experiments.comparison import (
 from doublelogit.studies.experiments.comparison_figures import comparison_figures, joined
 from doublelogit.studies.experiments.measures import MEASURES, Judged, measured
 
-pytestmark = [
-    pytest.mark.xdist_group("comparison"),  # they share one run of a plan
-    pytest.mark.usefixtures("one_signal"),
-]
+pytestmark = pytest.mark.usefixtures("one_signal")
 
 PLAN = """
 name = "three tables"

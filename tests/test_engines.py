@@ -123,14 +123,33 @@ def two_workers():
         yield cluster
 
 
-one_cluster = pytest.mark.xdist_group("one cluster")  # started once, by whoever tests it
+def pairwise():
+    """Three methods on every engine, and every other method on one; the full grid is slow."""
+    full = ("JOINT", "TM", "AVERAGED")
+    rest = [method for method in METHODS if method not in full]
+    for i, engine in enumerate(ENGINES):
+        covered = {*full, *rest[i :: len(ENGINES)]}
+        for method in METHODS:
+            marks = () if method in covered else pytest.mark.slow
+            yield pytest.param(method, engine, marks=marks, id=f"{method} on {engine}")
 
 
-@one_cluster
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    "engine", ["dask frame", pytest.param("parquet on workers", marks=pytest.mark.slow)]
-)
+def on_processes():
+    """One method with a Hessian, one with columns and one with a search; the others are slow."""
+    for engine in ("dask frame", "parquet on workers"):
+        for method in METHODS:
+            quick = (method, engine) in QUICK_ON_PROCESSES
+            yield pytest.param(method, engine, marks=() if quick else pytest.mark.slow)
+
+
+QUICK_ON_PROCESSES = [
+    ("JOINT", "dask frame"),
+    ("TM", "parquet on workers"),
+    ("AVERAGED", "dask frame"),
+]
+
+
+@pytest.mark.parametrize(("method", "engine"), [*on_processes()])
 def test_two_worker_processes_have_the_answer_of_memory(
     method, engine, table, in_memory, two_workers, coarse
 ):
@@ -138,8 +157,7 @@ def test_two_worker_processes_have_the_answer_of_memory(
         compare(method, engine, table, in_memory)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("method", "engine"), [*pairwise()])
 def test_every_method_has_the_answer_of_memory(method, engine, table, in_memory, coarse):
     compare(method, engine, table, in_memory)
 
@@ -184,8 +202,17 @@ def given_rows(table, engine):
     return (lazy[FEATURES], lazy["s"]), options
 
 
-@pytest.mark.parametrize("kind", ["observed", "robust", "cluster"])
-@pytest.mark.parametrize("engine", ["parquet", "parquet on workers", "dask"])
+KINDS = {"parquet": "observed", "parquet on workers": "robust", "dask": "cluster"}
+
+
+@pytest.mark.parametrize(
+    ("engine", "kind"),
+    [
+        pytest.param(engine, kind, marks=() if KINDS[engine] == kind else pytest.mark.slow)
+        for engine in KINDS
+        for kind in KINDS.values()
+    ],
+)
 def test_inference_has_the_answer_of_memory(engine, kind, table, fitted):
     groups = np.where(table[0]["a"] > 0, "old", "young")
     options = {"groups": np.arange(3000) % 50} if kind == "cluster" else {"cov_type": kind}
@@ -342,7 +369,6 @@ def test_quantiles_by_selection_are_those_by_sorting(values, q):
         assert selection.quantile_over(rows, column, weight, q) == wanted
 
 
-@one_cluster
 def test_a_worker_killed_in_mid_fit_costs_time_and_not_the_answer(table, two_workers):
     frame, folder = table
     with Client(two_workers) as client:

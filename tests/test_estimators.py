@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import sklearn
 from classifiers import PENALISED, each, each_with_propensity
+from contract import contract
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
@@ -17,7 +18,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doublelogit import (
     AveragedClassifier,
@@ -36,18 +36,16 @@ pytestmark = pytest.mark.usefixtures("one_signal")
 @pytest.mark.filterwarnings("ignore::doublelogit.LabelOrderWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [
-        NaiveClassifier(),
+@contract(
+    in_full=[NaiveClassifier(), JointClassifier(n_starts=2), AveragedClassifier()],
+    others=[
         TwoModelsSimpleClassifier(),
         TwoModelsClassifier(),
         TwoModelsClassifier(variant="literal"),
-        JointClassifier(n_starts=2),
         JointClassifier(solver="mm", n_starts=1, max_iter=100),
         EMClassifier(max_iter=100),
         LBEClassifier(max_iter=100),
-        AveragedClassifier(),
-    ]
+    ],
 )
 def test_scikit_learns_contract(estimator, check):
     check(estimator)

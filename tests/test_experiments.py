@@ -15,6 +15,7 @@ from plans import SMALL_PLAN, run_quick
 from doublelogit.exceptions import StoreWarning
 from doublelogit.studies.experiments import Store, load_plan, run
 from doublelogit.studies.experiments.run import pending
+from doublelogit.studies.experiments.store import KEY
 
 ROOT = Path(__file__).parent.parent
 PLAN = ROOT / "papers" / "ecai2023" / "plan.toml"
@@ -109,6 +110,24 @@ def test_killed_ten_times_and_resumed_it_gives_the_same_bytes(plan, complete, tm
     run_quick(plan_path, directory)
     assert not pending(plan, "quick", Store(directory))
     assert numbers(Store(directory)) == numbers(complete)
+
+
+class Overtaken(Store):
+    """A store that another process compacts between listing its segments and reading them."""
+
+    def _segments(self):
+        listed = super()._segments()
+        Store(self.directory).compact()
+        return listed
+
+
+def test_segments_compacted_while_they_are_read_are_neither_missed_nor_an_error(tmp_path):
+    store = Store(tmp_path / "busy")
+    row = dict.fromkeys(KEY, 0) | {"accuracy": 0.5}
+    store.append([row, row | {"repetition": 1}])
+    assert len(Overtaken(store.directory).frame()) == 2
+    Store(store.directory).append([row | {"repetition": 2}])
+    assert len(Overtaken(store.directory).frame()) == 3
 
 
 def test_a_line_cut_short_is_dropped_and_its_cell_run_again(plan, complete, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from tools.fuzz.contract import judge
 from tools.fuzz.run import TARGETS, run_chunk
 
-CASES = {"model_files": 120, "tables": 60, "samples": 60, "options": 40}
+CASES = {"model_files": 30, "tables": 15, "samples": 15, "options": 10}
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -47,10 +47,23 @@ def scan(table):
     return scan_parquet(table[1], Roles("s", features=FEATURES))
 
 
-@pytest.mark.parametrize("cov_type", ["observed", "robust", "cluster"])
-@pytest.mark.parametrize("what", ["prevalence", "label_frequency", "hidden"])
-def test_twenty_groups_take_as_many_passes_as_one(what, cov_type, scan, table, passes):
-    model = JointClassifier(**APART, n_starts=1).fit(scan)
+@pytest.fixture(scope="module")
+def model(scan):
+    return JointClassifier(**APART, n_starts=1).fit(scan)
+
+
+KINDS = {"prevalence": "observed", "label_frequency": "robust", "hidden": "cluster"}
+
+
+@pytest.mark.parametrize(
+    ("what", "cov_type"),
+    [
+        pytest.param(what, kind, marks=() if KINDS[what] == kind else pytest.mark.slow)
+        for what in KINDS
+        for kind in KINDS.values()
+    ],
+)
+def test_twenty_groups_take_as_many_passes_as_one(what, cov_type, model, scan, passes):
     clusters = np.arange(3000) % 40 if cov_type == "cluster" else None
     counts = {}
     for n_groups in (1, 20):
@@ -72,10 +85,9 @@ def test_twenty_groups_of_a_posterior_take_one_pass(scan, table, passes):
         assert len(passes) == 1
 
 
-def test_the_information_is_computed_once(scan, table, monkeypatch):
+def test_the_information_is_computed_once(model, scan, monkeypatch):
     from doublelogit.core.objective import DoubleLogisticObjective
 
-    model = JointClassifier(**APART, n_starts=1).fit(scan)
     found = infer(model, scan)
     assert found.weak in (True, False)  # which the information is part of
     hessians, compute = [], DoubleLogisticObjective.value_grad_hess

@@ -68,7 +68,22 @@ def test_pages_have_python_to_run(page):
     assert documented(page)
 
 
-@pytest.mark.parametrize(("page", "block"), [(p, block) for p in PAGES for block in documented(p)])
+def few(block):
+    """A block of so few rows and samples that it takes no time; nothing is asserted of numbers."""
+    return re.sub(r"n_resamples=\d+", "n_resamples=9", re.sub(r"n_rows=\d+", "n_rows=300", block))
+
+
+def blocks():
+    """Every block with few rows, and, where that makes a difference, as printed (slow)."""
+    for page in PAGES:
+        for number, block in enumerate(documented(page)):
+            yield pytest.param(page, few(block), id=f"{page}-{number}")
+            if few(block) != block:
+                marks = pytest.mark.slow
+                yield pytest.param(page, block, id=f"{page}-{number}-as printed", marks=marks)
+
+
+@pytest.mark.parametrize(("page", "block"), [*blocks()])
 def test_documented_python_runs(page, block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(block, page, "exec"), {})

@@ -56,13 +56,13 @@ class Store:
 
     def frame(self) -> pd.DataFrame:
         """All rows, sorted by their keys."""
-        tables = [self.table] if self.table.exists() else []
-        read = [_sound(path, _read_table) for path in tables]
-        read += [_sound(path, _read_segment) for path in self._segments()]
-        segments = [segment for segment in read if segment is not None and len(segment)]
-        if not segments:
+        segments = [_sound(path, _read_segment) for path in self._segments()]
+        # read last: what a run compacts in the meantime is in the table before its segment goes
+        table = _sound(self.table, _read_table) if self.table.exists() else None
+        filled = [rows for rows in (table, *segments) if rows is not None and len(rows)]
+        if not filled:
             return pd.DataFrame(columns=KEY)
-        rows = pd.concat(segments, ignore_index=True).drop_duplicates(KEY, keep="last")
+        rows = pd.concat(filled, ignore_index=True).drop_duplicates(KEY, keep="last")
         return rows.sort_values(KEY, ignore_index=True)
 
     def done(self, *columns: str) -> set[tuple[Any, ...]]:
@@ -115,7 +115,12 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 
 def _read_segment(path: Path) -> pd.DataFrame:
-    lines = path.read_bytes().split(b"\n")[:-1]  # after the last newline: nothing, or a cut
+    """Rows of a segment; none if it was compacted since it was listed: the table has them."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return pd.DataFrame()
+    lines = content.split(b"\n")[:-1]  # after the last newline: nothing, or a cut
     return pd.DataFrame([_row(i, line) for i, line in enumerate(lines, start=1)])
 
 
