@@ -29,6 +29,14 @@ class TableError(ValueError):
     """A table, a column or its values are not what was said of them."""
 
 
+class SheetError(TableError):
+    """The sheet of an audit is none, or its chances and classes cannot all be true."""
+
+
+class UsageError(ValueError):
+    """What was asked for cannot be done whatever the table, such as writing onto what is read."""
+
+
 class ModelFileError(ValueError):
     """A model file is damaged, altered, of a newer release, or no model file at all."""
 

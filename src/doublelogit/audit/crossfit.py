@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from doublelogit._types import Floats, Ints
+from doublelogit.audit.chances import check_population
 from doublelogit.audit.draw import row_keys
 from doublelogit.audit.sheet import Audit
 from doublelogit.table_models.table_model import FittedTable, fit_rows, quietly
@@ -60,6 +61,7 @@ def joined(table: Table, audit: Audit) -> Table:
     The likelihood takes it that, given features and label, rows were looked at whatever their
     class: classes of a convenience sample are left out.
     """
+    check_population(audit.frame, int(table.unlabelled.sum()), audit.lost)
     if not audit.in_likelihood:
         return replace(table, audit=audit)
     audited = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()

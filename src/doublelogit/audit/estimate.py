@@ -9,6 +9,7 @@ from scipy.stats import norm
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.blocks import Request, blocks_of
 from doublelogit.audit.calibration import Calibration, calibrate
+from doublelogit.audit.chances import check_population
 from doublelogit.audit.crossfit import deal_folds, fold_models, mean_h, own_h
 from doublelogit.audit.difference import Drawn, Total, difference
 from doublelogit.audit.gather import Gathered, Population, gather
@@ -147,6 +148,7 @@ def estimate(
         models = fold_models(_fitted(model), X, answered, fold)
     blocks = blocks_of(model, X, y, Request(by=by, models=models))
     gathered = gather(blocks, answered.ids, 0 if top is None else top)
+    check_population(audit.frame, gathered.open, audit.lost)
     return _concluded(_Case(audit, answered, gathered, fold, level, model_error), top)
 
 

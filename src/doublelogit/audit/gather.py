@@ -9,7 +9,7 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.audit.blocks import Block, Blocks, first_rows
-from doublelogit.exceptions import TableError
+from doublelogit.exceptions import SheetError, TableError
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Gathered:
     group: Any
     first: Floats  # h of the likeliest rows of unknown class
     weighted: bool
+    open: int  # rows of unknown class, whatever their weight
 
     @property
     def population(self) -> Population:
@@ -60,6 +61,7 @@ class Part:
     closed: Any
     first: Floats
     weighted: bool
+    open: int
 
 
 def ask(ids: Collection[str], top: int, block: Block, start: int) -> Part:
@@ -88,6 +90,7 @@ def ask(ids: Collection[str], top: int, block: Block, start: int) -> Part:
         ~block.open[rows],
         first,
         block.weight is not None,
+        int(np.count_nonzero(block.open)),
     )
 
 
@@ -108,6 +111,7 @@ def gather(blocks: Blocks, ids: Any, top: int) -> Gathered:
         np.concatenate([block.group for block in gathered])[at],
         first,
         gathered[0].weighted,
+        sum(block.open for block in gathered),
     )
 
 
@@ -121,12 +125,12 @@ def _places(names: Any, ids: Any, closed: Any) -> Any:
         )
     for name in ids.tolist():
         if name not in place:
-            raise TableError(
+            raise SheetError(
                 f"the audit has a row {name!r} that is not in the table. Rows are joined by `id`; "
                 "it must be the column that the audit was planned with."
             )
         if closed[place[name]]:
-            raise TableError(
+            raise SheetError(
                 f"the audit has a row {name!r} that is labelled. Only unlabelled rows are audited; "
                 "give the table that the audit was planned with."
             )

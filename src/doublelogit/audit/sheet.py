@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Ints
+from doublelogit.audit.chances import DESIGN, with_design
 from doublelogit.common.extras import needs
-from doublelogit.exceptions import TableError
+from doublelogit.exceptions import SheetError, TableError, UsageError
 from doublelogit.tables import read_table
 from doublelogit.tables.labels import NO, YES, label_words
 from doublelogit.tables.words import as_words
@@ -25,7 +26,7 @@ from doublelogit.tables.write import FORMULA
 # How rows came to be looked at: with known chances; by scores or features; in any other way.
 KINDS = ("drawn", "features", "convenience")
 UNSURE = {"?", "don't know", "dont know", "don\u2019t know", "dk", "unsure", "unclear", "unknown"}
-DESIGN = ("round", "stratum", "of", "chance")
+COLUMNS = ("id", *DESIGN, "cluster", "list", "class")
 
 
 @dataclass(frozen=True)
@@ -143,20 +144,25 @@ def as_audit(
     sources = source if isinstance(source, list | tuple) else [source]
     frame = pd.concat([_read(sheet, kind) for sheet in sources], ignore_index=True)
     audit = Audit(frame, kind, _errors(reviewer_error))
+    _check_once(audit)
+    return audit
+
+
+def _check_once(audit: Audit) -> None:
+    frame = audit.frame
     repeated = frame["id"][audit.answered & frame["id"].duplicated(keep=False).to_numpy()]
     twice = repeated[repeated.duplicated()]
     if len(twice):
-        raise TableError(
+        raise SheetError(
             f"an audit must look at a row once; {twice.iloc[0]!r} has a class more than once. "
             "Keep one line of it."
         )
-    return audit
 
 
 def _errors(rates: float | Sequence[float]) -> tuple[float, float]:
     wrong = tuple(rates) if isinstance(rates, Sequence) else (rates, rates)
-    if len(wrong) != 2 or min(wrong) < 0 or sum(wrong) >= 1:
-        raise ValueError(
+    if len(wrong) != 2 or not (min(wrong) >= 0 and sum(wrong) < 1):  # nan is neither
+        raise UsageError(
             "`reviewer_error` must be a probability below 0.5, or two whose sum is below 1; got "
             f"{rates}."
         )
@@ -164,16 +170,32 @@ def _errors(rates: float | Sequence[float]) -> tuple[float, float]:
 
 
 def _read(source: Any, kind: str) -> Any:
+    """The rows of a sheet, with the classes of the reviewer's sheet beside it."""
+    named = Path(source).name if isinstance(source, str | Path) else ""
+    try:
+        frame = _sheet(source)
+        if named:
+            frame = _with_sheet(frame, Path(source))
+        return with_design(frame, kind)
+    except TableError as error:
+        raise SheetError(f"{named}: {error}" if named else str(error)) from None
+
+
+def _sheet(source: Any) -> Any:
+    """Ids and classes as texts, and whatever else stands on a sheet."""
     frame = read_table(source, text=["class", "stratum", "cluster"], verbatim=["id"])
+    for name in frame.columns:
+        if name not in COLUMNS and name.lower() in COLUMNS:
+            raise SheetError(
+                f"the columns of an audit have names in small letters; got {name!r}. Write "
+                f"{name.lower()!r}."
+            )
     for name in ("id", "class"):
         if name not in frame.columns:
-            raise TableError(
+            raise SheetError(
                 f"an audit has the columns 'id' and 'class'; this one has {list(frame.columns)}."
             )
-    frame = frame.assign(id=_ids(frame["id"]), **{"class": label_words(frame["class"])})
-    if isinstance(source, str | Path):
-        frame = _with_sheet(frame, Path(source))
-    return _with_design(frame, kind)
+    return frame.assign(id=_ids(frame["id"]), **{"class": label_words(frame["class"])})
 
 
 def _ids(column: Any) -> Any:
@@ -194,39 +216,18 @@ def _with_sheet(frame: Any, path: Path) -> Any:
     other = sheet_path(path)
     if not other.exists():
         return frame
-    sheet = read_table(other, text=["class"], verbatim=["id"])
-    classes = dict(zip(_ids(sheet["id"]), label_words(sheet["class"]), strict=True))
+    sheet = _sheet(other)
+    twice = sheet["id"][sheet["id"].duplicated()]
+    if len(twice):
+        raise SheetError(f"{other.name} has {twice.iloc[0]!r} more than once. Keep one line of it.")
+    classes = dict(zip(sheet["id"], sheet["class"], strict=True))
     theirs = np.array([classes.get(name, "") for name in frame["id"]], dtype=object)
     mine = frame["class"].to_numpy(dtype=object)
     differ = (mine != "") & (theirs != "") & (mine != theirs)
     if differ.any():
         name = frame["id"].to_numpy()[differ][0]
-        raise TableError(f"{path.name} and {other.name} have different classes of {name!r}.")
+        raise SheetError(f"{path.name} and {other.name} have different classes of {name!r}.")
     return frame.assign(**{"class": np.where(mine == "", theirs, mine)})
-
-
-def _with_design(frame: Any, kind: str) -> Any:
-    """Round, stratum, size and chance of every row, as far as they follow from what is given."""
-    if kind != "drawn":
-        nothing = {"round": 1, "stratum": "1", "of": np.nan, "chance": np.nan}
-        return frame[["id", "class"]].assign(**nothing)
-    if "chance" not in frame.columns:
-        raise TableError(
-            "rows of an audit must have the chance with which they were drawn, in a column "
-            "'chance'; this one has none. If they were not drawn at random, say by `audit_kind` "
-            "how they were chosen: features (by scores or columns of the table) or convenience."
-        )
-    chance = frame["chance"].to_numpy(dtype=float)
-    if not ((chance > 0) & (chance <= 1)).all():
-        raise TableError(f"chances must be above 0 and at most 1; got {chance.min()}.")
-    rounds = frame["round"].astype(int) if "round" in frame.columns else 1
-    stratum = as_words(frame["stratum"]) if "stratum" in frame.columns else chance.astype(str)
-    design = frame.assign(round=rounds, stratum=stratum, chance=chance)
-    if "of" not in design.columns:
-        size = design.groupby(["round", "stratum"])["id"].transform("size")
-        design["of"] = np.round(size / chance)
-    more = [name for name in ("cluster", "list") if name in design.columns]
-    return design[["id", *DESIGN, *more, "class"]]
 
 
 def _coded(words: Any) -> Floats:
@@ -236,7 +237,7 @@ def _coded(words: Any) -> Floats:
         if lower in UNSURE or not word:
             continue
         if lower not in YES | NO:
-            raise TableError(
+            raise SheetError(
                 f'the class of an audited row is 1/0, yes/no, "don\'t know" or empty; got {word!r}.'
             )
         coded[i] = float(lower in YES)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import typer
 
 from doublelogit.common.wording import as_options, visible
-from doublelogit.exceptions import ModelFileError
+from doublelogit.exceptions import ModelFileError, SheetError, UsageError
 
-BUG, TABLE, MODEL_FILE, PACKAGE, PROBLEM_FOUND, INTERRUPTED = 1, 3, 4, 5, 6, 130
+BUG, USAGE, TABLE, MODEL_FILE, PACKAGE, PROBLEM_FOUND, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 
 
 @contextmanager
@@ -28,6 +28,8 @@ def guarded(as_json: bool) -> Iterator[None]:
         _end(str(error), MODEL_FILE, as_json)
     except ImportError as error:
         _end(str(error), PACKAGE, as_json)
+    except (SheetError, UsageError) as error:
+        _end(str(error), USAGE, as_json)
     except (ValueError, OSError) as error:
         _end(str(error), TABLE, as_json)
     except Exception as error:  # a traceback would help nobody who runs a command

@@ -11,6 +11,7 @@ from doublelogit.tables import TableEncoding
 from doublelogit.tables.columns import MISSING, OTHER, YEAR, Category, Date, Number
 from doublelogit.tables.curves import Curves
 from doublelogit.tables.expansion import Coded, Smooth, plain
+from doublelogit.tables.words import pattern
 
 
 def features(graph: Graph, encoding: TableEncoding) -> Value:
@@ -61,10 +62,8 @@ def _(column: Date, x: Value) -> list[Value]:
 def _(column: Category, x: Value) -> list[Value]:
     """Indicators of all levels but the first; a missing value is an empty text."""
     named = [level for level in column.levels if level != OTHER]
-    texts = ["" if level == MISSING else level for level in named]
-    matches = x.node("Equal", np.array([texts], dtype=object)).numbers()
-    each = dict(zip(named, _columns(matches, len(named)), strict=True))
-    each[OTHER] = 1.0 - matches @ np.ones((len(named), 1))
+    each = {level: x.node("RegexFullMatch", pattern=_texts(level)).numbers() for level in named}
+    each[OTHER] = 1.0 - sum(list(each.values())[1:], each[named[0]])
     return [each[level] for level in column.levels[1:]]
 
 
@@ -81,14 +80,14 @@ def _(column: Coded, x: Value) -> list[Value]:
     return [*pieces, together @ np.arange(1.0, len(pieces) + 1)[:, None]]
 
 
+def _texts(level: str) -> str:
+    """Regular expression of the texts of a level."""
+    return pattern("", MISSING) if level == MISSING else pattern(level)
+
+
 def _gone(x: Value) -> Value:
     """Whether a number is missing, or none."""
     return x.node("IsNaN").node("Or", x.node("IsInf"))
-
-
-def _columns(values: Value, n: int) -> list[Value]:
-    """The single columns of a matrix."""
-    return [values @ np.eye(n)[:, [j]] for j in range(n)]
 
 
 def _bent(curves: Curves, x: Value) -> Value:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-OPSET, ML_OPSET = 19, 3  # texts can be compared from 19 on; trees have double thresholds from 3 on
-IR_VERSION = 9  # what a runtime of 2023 reads
+OPSET, ML_OPSET = 20, 3  # texts are matched from 20 on; trees have double thresholds from 3 on
+IR_VERSION = 9  # what goes with that set of operators
 ML = "ai.onnx.ml"
 
 

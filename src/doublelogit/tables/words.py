@@ -1,6 +1,8 @@
 """Values of a column as text, and a list of texts for a message."""
 
+import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,26 @@ def as_words(column: Any) -> Any:
         "" if gone else _word(value) for value, gone in zip(column.tolist(), missing, strict=True)
     ]
     return np.array(words, dtype=object)
+
+
+def pattern(*words: str) -> str:
+    """Regular expression of every text that is one of some words, spaces about it or not.
+
+    Runtimes of graphs have RE2, whose own class of spaces is smaller than Python's.
+    """
+    alternatives = "|".join("".join(map(_literal, word)) for word in words)
+    return f"[{_spaces()}]*(?:{alternatives})[{_spaces()}]*"
+
+
+@cache
+def _spaces() -> str:
+    """All characters that ``str.strip`` removes, as members of a class."""
+    return "".join(_literal(c) for c in map(chr, range(sys.maxunicode + 1)) if c.isspace())
+
+
+def _literal(character: str) -> str:
+    plain = character.isascii() and character.isalnum()
+    return character if plain else f"\\x{{{ord(character):x}}}"
 
 
 def _word(value: Any) -> str:
