@@ -37,7 +37,7 @@ class Table:
     roles: Roles
     notes: tuple[str, ...]
     audit: Any = None  # the audit that audited classes come from, if not from a column
-    _encoded: dict[int, tuple[TableEncoding, Any]] = field(default_factory=dict, repr=False)
+    _encoded: dict[TableEncoding, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def from_frame(cls, frame: Any, roles: Roles | str) -> "Table":
@@ -71,10 +71,9 @@ class Table:
 
     def encoded(self, encoding: TableEncoding) -> Any:
         """The features as numbers, computed once for each encoding."""
-        key = id(encoding)
-        if key not in self._encoded:
-            self._encoded[key] = (encoding, encoding.encode(self.features)[0])
-        return self._encoded[key][1]
+        if encoding not in self._encoded:
+            self._encoded[encoding] = encoding.encode(self.features)[0]
+        return self._encoded[encoding]
 
     def some(self, rows: Any) -> "Table":
         """The table of some rows, by their numbers; itself if these are all."""
