@@ -128,9 +128,9 @@ def intervals(ax: Any, entries: list[dict[str, Any]], names: list[str], colours:
 
 def percents(axis: Any) -> None:
     """Ticks of an axis as percentages."""
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.ticker import FuncFormatter
 
-    axis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.6g}%"))
 
 
 def truth(ax: Any, summary: dict[str, Any]) -> None:
