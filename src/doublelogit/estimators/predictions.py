@@ -157,7 +157,9 @@ class ModelPredictions:
             rows = source_like_fit(self, X, y, sample_weight).rows(
                 partial(row_columns, self.classes_, False)
             )
-            value, n = rows.sum_rows(partial(_label_score, nameless(self)), rows.s, rows.weight)
+            value, n = rows.sum_rows(
+                partial(_label_score, nameless(self)), rows.labels.any, rows.weight
+            )
             return float(value / n)
         y = np.asarray(with_unlabelled(y, *self.classes_[::-1]))
         unknown = np.setdiff1d(y, self.classes_)
