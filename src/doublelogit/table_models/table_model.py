@@ -192,7 +192,9 @@ def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> 
     """Fit a classifier to encoded rows of a table, or to some of them."""
     weight = None if table.weight is None else table.weight[rows]
     audited = None if table.audited is None else table.audited[rows]
-    return classifier.fit(X.iloc[rows], table.s[rows], sample_weight=weight, audited_y=audited)
+    groups = None if table.cluster is None else table.cluster[rows]
+    named = {"sample_weight": weight, "audited_y": audited, "groups": groups}
+    return classifier.fit(X.iloc[rows], table.s[rows], **named)
 
 
 def quietly(fit: Any, *arguments: Any) -> Any:
