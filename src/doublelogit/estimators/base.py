@@ -148,13 +148,18 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         return self
 
     def bind(
-        self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        audited_y: Any = None,
+        groups: Any = None,
     ) -> Problem:
         """Make the problem that this classifier solves on some rows, without solving it.
 
         Parameters
         ----------
-        X, y, sample_weight, audited_y : array-like
+        X, y, sample_weight, audited_y, groups : array-like
             Rows as in ``fit``. A fitted classifier refuses other features than those of its fit.
 
         Returns
@@ -165,7 +170,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         """
         self._validate_params()
         twin = copy(self)  # validation stores what it learns of X
-        rows = twin._rows(X, y, sample_weight, audited_y)
+        rows = twin._rows(X, y, sample_weight, audited_y, groups)
         self._take_features(twin)
         return nearer_zero(twin._problem(rows))
 
