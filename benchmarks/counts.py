@@ -28,15 +28,15 @@ def counted() -> Iterator[Counter[str]]:
 
     def passing(verb):
         def counting(rows, fn, *columns):
-            most[0] = max(most[0], len(rows.s))
-            found["passes"] += len(rows.s) / most[0]
+            most[0] = max(most[0], len(rows))
+            found["passes"] += len(rows) / most[0]
             return verb(rows, fn, *columns)
 
         return counting
 
     def curving(hessian):
         def counting(loss, *arguments):
-            found["hessians"] += len(loss.rows.s) / max(most[0], len(loss.rows.s))
+            found["hessians"] += len(loss.rows) / max(most[0], len(loss.rows))
             return hessian(loss, *arguments)
 
         return counting

@@ -29,6 +29,7 @@ from doublelogit import (
     TwoModelsSimpleClassifier,
     scan_parquet,
 )
+from doublelogit.core.rows import RowColumns
 from doublelogit.engines.memory import memory_rows
 from doublelogit.estimators.out_of_core import as_source
 from doublelogit.estimators.validation import row_columns
@@ -135,7 +136,7 @@ def passes(folder: str, n: int, repeats: int) -> dict[str, float]:
     X, s = arrays(path, "s")
     theta = np.random.default_rng(2).normal(size=2 * FEATURES + 2) * 0.1
 
-    def prepare(*observed: object) -> tuple[np.ndarray, ...]:
+    def prepare(*observed: object) -> RowColumns:
         return row_columns(CLASSES, True, *observed)
 
     with ExitStack() as stack:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from doublelogit.core import design
-from doublelogit.core.rows import plus, quantile, weighted_mean
+from doublelogit.core.rows import labelled_share, plus, quantile
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
 
@@ -79,9 +79,11 @@ def test_blocks_do_not_change_sums_or_columns(stored, block_rows):
     s = (RNG.random(200) < 0.4).astype(float)
     rows = memory_rows(stored, s, block_rows=block_rows)
     coef = RNG.normal(size=5)
-    np.testing.assert_allclose(rows.sum_rows(design.sandwich, rows.s), ONES.T @ (s[:, None] * ONES))
+    np.testing.assert_allclose(
+        rows.sum_rows(design.sandwich, rows.labels.any), ONES.T @ (s[:, None] * ONES)
+    )
     np.testing.assert_allclose(rows.map_rows(lambda Z: design.predictor(Z, coef)), ONES @ coef)
-    assert weighted_mean(rows, rows.s) == pytest.approx(s.mean())
+    assert labelled_share(rows) == pytest.approx(s.mean())
 
 
 def test_blocks_of_a_sparse_matrix_share_its_memory():
@@ -105,14 +107,14 @@ def test_restricting_to_rows_with_weight_changes_no_sum():
     s = (RNG.random(200) < 0.4).astype(float)
     weight = np.where(RNG.random(200) < 0.1, 2.0, 0.0)
     rows = memory_rows(X, s)
-    few, (target, cut) = rows.restrict(weight, rows.s, weight)
+    few, (target, cut) = rows.restrict(weight, rows.labels.any, weight)
     assert len(target) == np.count_nonzero(weight)
     np.testing.assert_allclose(
         few.sum_rows(design.sandwich, cut), rows.sum_rows(design.sandwich, weight)
     )
-    same, columns = rows.restrict(np.ones(200), rows.s)
+    same, columns = rows.restrict(np.ones(200), rows.labels.any)
     assert same is rows
-    assert columns[0] is rows.s
+    assert columns[0] is rows.labels.any
 
 
 @given(
@@ -135,7 +137,7 @@ def test_plus_adds_nested_tuples():
 
 def test_a_labelled_row_is_known_to_be_positive():
     rows = memory_rows(X[:3], np.array([1.0, 0.0, 0.0]), audited=np.array([np.nan, 0.0, np.nan]))
-    np.testing.assert_array_equal(rows.known, [1.0, 0.0, np.nan])
+    np.testing.assert_array_equal(rows.labels.known, [1.0, 0.0, np.nan])
     assert Problem(rows).audited
     assert not Problem(memory_rows(X[:3], np.array([1.0, 0.0, 0.0]))).audited
 

@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit import JointClassifier, infer
+from doublelogit.core.labels import Labels
 from doublelogit.core.link import DoubleResponse, probit
 from doublelogit.engines.memory import memory_rows
 from doublelogit.exceptions import OrientationWarning
@@ -58,7 +59,8 @@ def exact_derivatives(s, known, a, b):
 @given(observed, anywhere, anywhere)
 def test_the_softmax_loss_agrees_with_high_precision_everywhere(row, a, b):
     s, known = row
-    got = softmax(*(np.array([v]) for v in (s, known, a, b)))
+    columns = [np.array([v]) for v in (s, known, a, b)]
+    got = softmax(Labels(*columns[:2]), *columns[2:])
     wanted = exact_derivatives(s, known, a, b)
     for name, value, exact in zip(got._fields, got, wanted, strict=True):
         # h_aa changes sign: near zero it is exact relative to its two terms

@@ -177,6 +177,19 @@ def test_sparse_input_gives_the_same_answer(model, double_logistic_sample):
 
 
 @each
+def test_the_four_probabilities_at_once_are_those_one_by_one(model, sample):
+    fitted = clone(model).fit(sample.X, sample.s)
+    one_by_one = (
+        fitted.predict_positive,
+        fitted.predict_propensity,
+        fitted.predict_label_proba,
+        fitted.predict_hidden,
+    )
+    for column, predict in zip(fitted.probabilities(sample.X), one_by_one, strict=True):
+        np.testing.assert_allclose(column, predict(sample.X), rtol=1e-12, atol=1e-15)
+
+
+@each
 def test_single_precision_input_stays_as_it_is(model, sample):
     X = sample.X.astype(np.float32)
     single = clone(model).fit(X, sample.s)

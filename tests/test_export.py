@@ -23,7 +23,6 @@ from doublelogit import (
 )
 from doublelogit.cli import app
 from doublelogit.studies.rivals import DETMClassifier
-from doublelogit.table_models.table_model import Probabilities
 from doublelogit.tables.columns import Category, Date
 from doublelogit.tables.expansion import plain
 
@@ -56,10 +55,10 @@ def quiet(model, X, s):
 
 
 def same_answers(model, X, rtol=1e-9, atol=1e-12):
-    said, expected = run(to_onnx(model), {"X": X}), Probabilities.from_classifier(model, X)
+    said, expected = run(to_onnx(model), {"X": X}), model.probabilities(X)
     assert tuple(said) == ANSWERS
     for name in ANSWERS:
-        np.testing.assert_allclose(said[name], vars(expected)[name], rtol, atol, err_msg=name)
+        np.testing.assert_allclose(said[name], getattr(expected, name), rtol, atol, err_msg=name)
 
 
 @pytest.mark.parametrize("model", EXPORTED, ids=lambda m: type(m).__name__)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from doublelogit.core import likelihood
+from doublelogit.core.labels import Labels, labels_of
 
 mpmath.mp.dps = 60
 EXTREME = 1e4
@@ -53,7 +54,8 @@ def exact_derivatives(s, known, a, b):
 @given(observed, anywhere, anywhere)
 def test_double_logistic_agrees_with_high_precision_everywhere(row, a, b):
     s, known = row
-    got = likelihood.double_logistic(*(np.array([v]) for v in (s, known, a, b)))
+    columns = [np.array([v]) for v in (s, known, a, b)]
+    got = likelihood.double_logistic(Labels(*columns[:2]), *columns[2:])
     wanted = exact_derivatives(s, known, a, b)
     for name, value, exact in zip(got._fields, got, wanted, strict=True):
         exact = float(exact)
@@ -146,7 +148,8 @@ def test_lbe_criterion_keeps_the_weight_on_the_propensity_term(q, s, a, b):
     h, eta = expit(a), expit(b)
     term_1 = -q * np.log(h) - (1 - q) * np.log1p(-h)
     term_2 = -(s * np.log(eta) + (1 - s) * np.log1p(-eta))
-    got = likelihood.expected_complete(*(np.array([v]) for v in (s, q, a, b)))
+    columns = [np.array([v]) for v in (s, q, a, b)]
+    got = likelihood.expected_complete(Labels(*columns[:2]), *columns[2:])
     assert got.value[0] == pytest.approx(term_1 + q * term_2, rel=1e-6, abs=1e-9)
     assert got.d_a[0] == pytest.approx(h - q, abs=1e-12)
     assert got.d_b[0] == pytest.approx(q * (eta - s), abs=1e-12)
@@ -159,7 +162,7 @@ def test_gradient_is_fishers_identity_and_hessian_louis():
     s = (rng.random(500) < 0.3).astype(float)
     known = np.where(s == 1, 1.0, np.nan)
     y, e, t = expit(a), expit(b), likelihood.positive_given_label(known, a, b)
-    f = likelihood.double_logistic(s, known, a, b)
+    f = likelihood.double_logistic(Labels(s, known), a, b)
     missing = t * (1 - t)
     np.testing.assert_allclose(f.d_a, y - t, atol=1e-14)
     np.testing.assert_allclose(f.d_b, t * (e - s), atol=1e-14)
@@ -172,5 +175,5 @@ def test_curvature_never_exceeds_a_quarter():
     """The bound of the minoriser of JOINT."""
     rng = np.random.default_rng(0)
     a, b = rng.uniform(-20, 20, size=(2, 20_000))
-    f = likelihood.double_logistic(np.zeros(20_000), np.full(20_000, np.nan), a, b)
+    f = likelihood.double_logistic(labels_of(np.zeros(20_000)), a, b)
     assert max(f.h_aa.max(), f.h_bb.max()) <= 0.25

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit import EMClassifier, JointClassifier, infer
+from doublelogit.core.labels import Labels
 from doublelogit.core.link import DoubleResponse, probit
 
 
@@ -41,21 +42,21 @@ RESPONSES = [(DoubleResponse(probit), row) for row in TRUE_LABELS] + [
 @pytest.mark.parametrize(("response", "row"), RESPONSES)
 @pytest.mark.parametrize(("a", "b"), [(0.3, -0.7), (-2.0, 1.5), (3.0, 3.0)])
 def test_derivatives_of_the_linked_loss(response, row, a, b):
-    columns = tuple(np.array([value]) for value in row)
+    labels = Labels(*(np.array([value]) for value in row))
 
     def value(z):
-        return float(response.loss(*columns, z[:1], z[1:]).value[0])
+        return float(response.loss(labels, z[:1], z[1:]).value[0])
 
     def slopes(z):
-        f = response.loss(*columns, z[:1], z[1:])
+        f = response.loss(labels, z[:1], z[1:])
         return np.array([f.d_a[0], f.d_b[0]])
 
     z = np.array([a, b])
-    f = response.loss(*columns, z[:1], z[1:])
+    f = response.loss(labels, z[:1], z[1:])
     np.testing.assert_allclose(slopes(z), approx_fprime(z, value, 1e-7), atol=1e-5)
     hess = [[f.h_aa[0], f.h_ab[0]], [f.h_ab[0], f.h_bb[0]]]
     np.testing.assert_allclose(hess, approx_fprime(z, slopes, 1e-7), atol=1e-5)
-    short = response.gradient(*columns, z[:1], z[1:])
+    short = response.gradient(labels, z[:1], z[1:])
     np.testing.assert_allclose([short.value, short.d_a, short.d_b], f[:3])
 
 

@@ -25,7 +25,7 @@ def hessians(monkeypatch):
     seen, hessian = [], DoubleLogisticObjective.value_grad_hess
 
     def counted(self, theta):
-        seen.append(len(self.rows.s))
+        seen.append(len(self.rows))
         return hessian(self, theta)
 
     monkeypatch.setattr(DoubleLogisticObjective, "value_grad_hess", counted)

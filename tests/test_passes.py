@@ -76,6 +76,17 @@ def test_twenty_groups_take_as_many_passes_as_one(what, cov_type, model, scan, p
     assert counts[20] == counts[1] <= 7
 
 
+@pytest.mark.usefixtures("small_blocks")
+def test_the_four_probabilities_of_a_scan_take_one_pass(scan, monkeypatch):
+    from doublelogit.engines.scan import ParquetScan
+
+    model, reads, blocks = JointClassifier(**APART, n_starts=1).fit(scan), [], ParquetScan.blocks
+    monkeypatch.setattr(ParquetScan, "blocks", lambda *given: reads.append(1) or blocks(*given))
+    four = model.probabilities(scan)
+    assert len(reads) == 1
+    np.testing.assert_array_equal(four.hidden, model.predict_hidden(scan))
+
+
 def test_twenty_groups_of_a_posterior_take_one_pass(scan, table, passes):
     model = AveragedClassifier(**APART).fit(scan)
     found = infer(model, scan)

@@ -36,7 +36,7 @@ class HalfClassifier(AbstractPUClassifier):
 
     def _fit(self, problem, X):
         label = label_model(problem)
-        solution = label.solve(problem.rows.s)
+        solution = label.solve(problem.rows.labels.any)
         half = LinearSide(np.zeros_like(label.coef))
         return PUFit(LinearPair(label.side(), half), solution.n_iter, solution.converged)
 

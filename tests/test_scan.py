@@ -11,6 +11,8 @@ from doublelogit import (
     Roles,
     scan_parquet,
 )
+from doublelogit.core.labels import labels_of
+from doublelogit.core.rows import RowColumns
 from doublelogit.engines import parquet, parquet_files
 from doublelogit.exceptions import FileChangedError
 
@@ -120,7 +122,7 @@ class TestScan:
         frame[:2000].to_parquet(path)
         scan = scan_parquet(path, NAMED)
         encoding = scan.learned_encoding(scaled=False)
-        rows = parquet.ParquetSource(scan, encoding).rows(lambda s, *_: (s, s, s))
+        rows = parquet.ParquetSource(scan, encoding).rows(lambda s, *_: RowColumns(labels_of(s), s))
         frame[:1000].to_parquet(path)
         with pytest.raises(OSError, match="must stay as they are while they are read"):
             rows.sum_rows(lambda X: X.sum())

@@ -60,7 +60,7 @@ class Saddle:
 def logistic_objective(sample):
     problem = sample.problem(l2=1.0)
     rows, terms = problem.rows, problem.outcome
-    return LogisticObjective(rows, terms, rows.s, rows.weight, problem.n, 1.0)
+    return LogisticObjective(rows, terms, rows.labels.any, rows.weight, problem.n, 1.0)
 
 
 @pytest.mark.parametrize("solver", [newton, trust_region, lbfgs])

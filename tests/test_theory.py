@@ -125,7 +125,7 @@ def test_w_n_and_r_n_are_concave(sample, seed):
     rows, terms = problem.rows, problem.outcome
     W = LogisticObjective(rows, terms, rng.random(1000), rows.weight, problem.n, 0.0)
     stratum = (rng.random(1000) < 0.5).astype(float)
-    R = LogisticObjective(rows, terms, rows.s, stratum, problem.n, 0.0)
+    R = LogisticObjective(rows, terms, rows.labels.any, stratum, problem.n, 0.0)
     for objective in (W, R):
         hess = objective.value_grad_hess(3 * rng.normal(size=5)).hess  # of the negative: convex
         assert np.linalg.eigvalsh(hess)[0] >= -1e-15

@@ -162,7 +162,7 @@ class TableClassifier(BaseEstimator):
 
         rows = self._new_rows(table)
         name = self.roles_.id if self.roles_.id in rows.columns else "row"
-        return pd.DataFrame({name: rows.ids, **vars(rows.probabilities)})
+        return pd.DataFrame({name: rows.ids, **rows.probabilities._asdict()})
 
     def rank(
         self,

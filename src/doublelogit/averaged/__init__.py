@@ -39,7 +39,7 @@ from doublelogit.averaged.mixture import mixture
 from doublelogit.averaged.prior import posteriors
 from doublelogit.averaged.span import span_of
 from doublelogit.common.thresholds import CLEAR_LOG_EVIDENCE
-from doublelogit.core.rows import weighted_mean
+from doublelogit.core.rows import labelled_share
 from doublelogit.fitted.fit import Orientation, PUFit
 from doublelogit.methods.orientation import swapped_theta, what_tells
 from doublelogit.methods.problem import Problem
@@ -53,7 +53,7 @@ EQUAL = 1 + 1e-6  # a ratio of strengths: labelling that follows the class is as
 def averaged(problem: Problem) -> PUFit:
     """Integrate over the whole posterior."""
     free = replace(problem, l2=0.0, propensity_l2=0.0)
-    mean_s = weighted_mean(problem.rows, problem.rows.s)
+    mean_s = labelled_share(problem.rows)
     span = span_of(free)
     asked = posteriors(free, span)
     components = explore(mean_s, asked)

@@ -21,6 +21,7 @@ import numpy as np
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.core.design import Terms, predictor, pull_back, row_products, row_squares, sandwich
+from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import PairLoss, halves
 from doublelogit.core.link import Response
 from doublelogit.core.objective import four_blocks
@@ -79,12 +80,11 @@ class Observed(NamedTuple):
     """What was observed of some rows, and what makes it likely."""
 
     response: Response
-    s: Floats
-    known: Floats
+    labels: Labels
 
     def slopes(self, a: Floats, b: Floats) -> tuple[Floats, ...]:
         """Losses and their slopes at several points of every row, one line each."""
-        return self.response.gradient(self.s, self.known, a, b)
+        return self.response.gradient(self.labels, a, b)
 
 
 class ExpectedLoss(NamedTuple):
@@ -133,7 +133,7 @@ class FreePair:
         self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
     ) -> ExpectedLoss:
         if root is None:
-            return ExpectedLoss(seen.response.loss(seen.s, seen.known, a, b), a, b)
+            return ExpectedLoss(seen.response.loss(seen.labels, a, b), a, b)
         (z, y, w), (r, along, c) = PLANE, self._spread(root, X)
         a_at, b_at = a + np.outer(z, r), b + np.outer(z, along) + np.outer(y, c)
         value, f_a, f_b = seen.slopes(a_at, b_at)
@@ -167,7 +167,7 @@ class TiedPair:
     ) -> ExpectedLoss:
         """Derivatives by ``a`` are those along b = k a + w, by ``b`` those by w."""
         if root is None:
-            return ExpectedLoss(self._along(seen.response.loss(seen.s, seen.known, a, b)), a, b)
+            return ExpectedLoss(self._along(seen.response.loss(seen.labels, a, b)), a, b)
         z, w, r = LINE.first, LINE.weight, _root(row_squares(self.terms.select(X), root[:-1]))
         off = np.outer(z, r)
         a_at = a + off
@@ -203,7 +203,7 @@ class ExpectedLikelihood:
     def expand(self, theta: Floats, root: Floats | None) -> Expectation:
         """To second order about theta; in expectation, if its covariance has a root."""
         rows, fn = self.rows, partial(_expand, self.response, self.pair, theta, root)
-        value, grad, hess, shares = rows.sum_rows(fn, rows.s, rows.known, rows.weight)
+        value, grad, hess, shares = rows.sum_rows(fn, rows.labels, rows.weight)
         mean = Shares(*(total / self.n for total in shares))
         return Expectation(value / self.n, grad / self.n, hess / self.n, mean)
 
@@ -214,12 +214,11 @@ def _expand(
     theta: Floats,
     root: Floats | None,
     X: Matrix,
-    s: Floats,
-    known: Floats,
+    labels: Labels,
     weight: Floats,
 ) -> Expectation:
     a, b = pair.predictors(theta, X)
-    found = pair.loss(Observed(response, s, known), a, b, root, X)
+    found = pair.loss(Observed(response, labels), a, b, root, X)
     value = float(weight @ found.f.value)
     shares = (*_shares(found, weight), *(float(weight @ column) for column in (a, a**2, b, b**2)))
     return Expectation(value, *pair.gathered(X, found.f, weight), Shares(*shares))

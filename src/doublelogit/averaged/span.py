@@ -67,7 +67,7 @@ def span_of(problem: Problem) -> Span | None:
     """The span of the rows; None where it is no smaller, or the models differ in their features."""
     rows, terms = problem.rows, problem.outcome
     alike = problem.propensity is terms or problem.propensity.size == 1
-    if not (isinstance(rows, MemoryRows) and alike and REPEATED * terms.size > len(rows.s)):
+    if not (isinstance(rows, MemoryRows) and alike and REPEATED * terms.size > len(rows)):
         return None
     X = terms.select(rows.X)
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)

@@ -45,6 +45,7 @@ from doublelogit.common.thresholds import LARGE_SAMPLE
 from doublelogit.core.design import Terms
 from doublelogit.core.held_out import simplest
 from doublelogit.core.likelihood import double_logistic_slopes
+from doublelogit.core.rows import each_column
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.fitted import BentPosteriorSide, PosteriorMixture, PosteriorSide
 from doublelogit.fitted.fit import PUFit
@@ -80,8 +81,8 @@ class Components:
         """Loss of what was observed of some rows, and the way in which a bend makes it smaller."""
         n = len(self.weight)
         a, b = (self.a[at] + bend[:, None]).ravel(), self.b[at].ravel()
-        s, known = (np.repeat(column[at], n) for column in (rows.s, rows.known))
-        found = double_logistic_slopes(s, known, a, b)
+        labels = each_column(lambda column: np.repeat(column[at], n), rows.labels)
+        found = double_logistic_slopes(labels, a, b)
         log_p = np.log(self.weight) - found.value.reshape(-1, n)
         top = log_p.max(axis=1)
         loss = -top - np.log(np.exp(log_p - top[:, None]).sum(axis=1))
@@ -134,7 +135,7 @@ class PosteriorFold:
         """A step of EM over class and component; targets are relative to the line that is bent."""
         train = self.train
         along = self.components.observed(rows, train, self.bend[train])[1]
-        target = np.zeros(len(rows.s))
+        target = np.zeros(len(rows))
         target[train] = np.clip(expit(self.outcome.predictor()[train]) + along, 0, 1)
         self.outcome.grow(target, rows.weight)
 
@@ -185,7 +186,7 @@ def _starts(problem: Problem) -> Iterator[tuple[str, Problem]]:
     if problem.smooth is not None and len(problem.smooth):
         lines = replace(problem, outcome=problem.outcome.without(problem.smooth))
     yield LINES, lines
-    if not lines.outcome.same(problem.outcome) and len(rows.s) <= LARGE_SAMPLE:
+    if not lines.outcome.same(problem.outcome) and len(rows) <= LARGE_SAMPLE:
         yield CURVES, problem
 
 
@@ -210,9 +211,8 @@ def _outside(problem: Problem, train: Ints, whole: PUFit) -> PosteriorMixture:
     """
     rows, fit = problem.rows, whole
     assert isinstance(rows, MemoryRows)
-    if len(train) < len(rows.s) <= LARGE_SAMPLE:
-        columns = (rows.s[train], rows.known[train], rows.weight[train])
-        fit = averaged(replace(problem, rows=MemoryRows(rows.X[train], *columns)))
+    if len(train) < len(rows) <= LARGE_SAMPLE:
+        fit = averaged(replace(problem, rows=rows.some(train)))
     assert isinstance(fit.model, PosteriorMixture)
     return fit.model
 
@@ -227,7 +227,7 @@ def _with_bend(problem: Problem, rounds: Rounds, parts: list[tuple[Ints, Ints]])
     assert isinstance(rows, MemoryRows)
     additions = tuple(added for _, added in rounds.kept)
     raw = rows.X if problem.shift is None else rows.X + problem.shift
-    bend = np.empty(len(rows.s))
+    bend = np.empty(len(rows))
     for (_, inside), addition in zip(parts, additions, strict=True):
         bend[inside] = addition.predict(raw[inside])
     wider = _wider(problem, bend)
@@ -252,7 +252,7 @@ def _wider(problem: Problem, bend: Floats) -> Problem:
     smooth = np.empty(0, np.intp) if problem.smooth is None else problem.smooth
     return replace(
         problem,
-        rows=MemoryRows(np.column_stack([rows.X, bend]), rows.s, rows.known, rows.weight),
+        rows=replace(rows, X=np.column_stack([rows.X, bend])),
         outcome=Terms(n + 1, np.append(mine[0], n)),
         propensity=Terms(n + 1, mine[1]),
         smooth=np.append(smooth, n),

@@ -23,6 +23,7 @@ model, and its likelihood then grows without end.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,7 +34,7 @@ from doublelogit._types import Floats, Ints
 from doublelogit.core.design import predictor
 from doublelogit.core.held_out import simplest
 from doublelogit.core.likelihood import double_logistic, positive_given_label
-from doublelogit.core.rows import weighted_mean
+from doublelogit.core.rows import each_column, labelled_share
 from doublelogit.core.solvers import trust_region
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.fitted import BentSide, LinearPair, LinearSide, Side
@@ -121,7 +122,7 @@ class Half:
     def expected(self, rows: MemoryRows, at: Ints) -> Floats:
         """P(Y=1 | x, s) of some rows."""
         a, b = self.outcome.predictor()[at], self.propensity.predictor()[at]
-        return positive_given_label(rows.known[at], a, b)
+        return positive_given_label(rows.labels.known[at], a, b)
 
     def moment(self) -> tuple[Any, Any]:
         """What tells both models of now from later ones."""
@@ -169,19 +170,19 @@ class Fold:
 
     def grow(self, rows: MemoryRows) -> None:
         """An E-step of each half by the other one, then both M-steps."""
-        t = np.zeros(len(rows.s))
+        t = np.zeros(len(rows))
         for half, other in zip(self.halves, reversed(self.halves), strict=True):
             t[half.train] = other.expected(rows, half.train)
         for half in self.halves:
             half.outcome.grow(t, rows.weight)
-            half.propensity.grow(rows.s, rows.weight * t)
+            half.propensity.grow(rows.labels.any, rows.weight * t)
 
     def losses(self, rows: MemoryRows) -> Floats:
         """Negative log-likelihood of the rows in the fold, by the means of the halves."""
         models, at = [(half.outcome, half.propensity) for half in self.halves], self.inside
         found = [[side.predictor()[at] for side in pair] for pair in models]
         a, b = np.mean(found, axis=0)
-        return double_logistic(rows.s[at], rows.known[at], a, b).value
+        return double_logistic(each_column(itemgetter(at), rows.labels), a, b).value
 
 
 @dataclass(frozen=True)
@@ -266,11 +267,11 @@ def _starts(problem: Problem, line: PUFit, guards: Guards) -> Iterator[tuple[str
 
 def split_rows(rows: MemoryRows, guards: Guards) -> list[tuple[Ints, Ints]]:
     """Rows outside and in each fold."""
-    every = np.arange(len(rows.s))
+    every = np.arange(len(rows))
     if guards.n_folds == 1:
         return [(every, every)]
     folds = StratifiedKFold(guards.n_folds, shuffle=True, random_state=guards.random_state)
-    return list(folds.split(every, rows.s))
+    return list(folds.split(every, rows.labels.any))
 
 
 def _fold(
@@ -286,7 +287,7 @@ def _fold(
     parts = [train]
     if guards.cross_fit:
         halves = StratifiedKFold(2, shuffle=True, random_state=guards.random_state)
-        parts = [train[half] for half, _ in halves.split(train, rows.s[train])]
+        parts = [train[half] for half, _ in halves.split(train, rows.labels.any[train])]
     return Fold(inside, [_half(problem, bent, half, theta) for half in parts])
 
 
@@ -298,10 +299,10 @@ def _half(
 ) -> Half:
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
-    some = MemoryRows(rows.X[train], rows.s[train], rows.known[train], rows.weight[train])
+    some = rows.some(train)
     problem = replace(problem, rows=some)
     constant = not np.delete(theta, problem.outcome.size - 1).any()
-    if not constant and len(train) < len(rows.s):
+    if not constant and len(train) < len(rows):
         theta = trust_region(problem.likelihood, theta, tol=LOOSE, max_iter=50).theta
     models, sides = logistic_models(problem), list[Bent]()
     for model, short, make in zip(models, problem.likelihood.split(theta), bent, strict=True):
@@ -316,7 +317,7 @@ def _half(
 def _constant(problem: Problem) -> Floats:
     """A class and a labelling that depend on nothing: half of the positives have labels."""
     rows = problem.rows
-    mean_s = weighted_mean(rows, rows.s)
+    mean_s = labelled_share(rows)
     beta, gamma = np.zeros(problem.outcome.size), np.zeros(problem.propensity.size)
     beta[-1] = logit(min(2 * mean_s, 0.9))
     return np.concatenate([beta, gamma])
@@ -324,7 +325,7 @@ def _constant(problem: Problem) -> Floats:
 
 def all_losses(rows: MemoryRows, folds: Sequence[Judge]) -> Floats:
     """Negative log-likelihood of label and audited class of each row, by models without it."""
-    found = np.empty(len(rows.s))
+    found = np.empty(len(rows))
     for fold in folds:
         found[fold.inside] = fold.losses(rows)
     return found

@@ -82,7 +82,7 @@ def lbe_network(problem: Problem, X: Floats, columns: tuple[Ints, Ints], seed: i
     for _ in range(ROUNDS):
         a, b = h.predictor(), eta.predictor()
         trace.append(_mean_loss(rows, a, b))
-        _steps(rows, h, eta, positive_given_label(rows.known, a, b), rng)
+        _steps(rows, h, eta, positive_given_label(rows.labels.known, a, b), rng)
     model = LinearPair(h.side(X.shape[1]), eta.side(X.shape[1]))
     return PUFit(model, ROUNDS, True, tuple(trace))
 
@@ -91,9 +91,11 @@ def _first_fit(rows: MemoryRows, models: tuple[_Model, _Model]) -> None:
     """Fit both networks to the labels, which weigh as much as the rest."""
     import torch
 
-    share = float(rows.weight @ rows.s / rows.weight.sum())
-    weight = torch.from_numpy(rows.weight * np.where(rows.s == 1, 0.5 / share, 0.5 / (1 - share)))
-    s = torch.from_numpy(rows.s.astype(float))
+    share = float(rows.weight @ rows.labels.any / rows.weight.sum())
+    weight = torch.from_numpy(
+        rows.weight * np.where(rows.labels.any == 1, 0.5 / share, 0.5 / (1 - share))
+    )
+    s = torch.from_numpy(rows.labels.any.astype(float))
     for model in models:
         for _ in range(FIRST_STEPS):
             model.step((weight * model.losses(slice(None), s)).sum() / weight.sum())
@@ -103,10 +105,12 @@ def _steps(rows: MemoryRows, h: _Model, eta: _Model, q: Floats, rng: np.random.G
     """The M-step."""
     import torch
 
-    size = max(1, round(SHARE * len(rows.s)))
-    s, t, weight = (torch.from_numpy(np.asarray(c, float)) for c in (rows.s, q, rows.weight))
+    size = max(1, round(SHARE * len(rows)))
+    s, t, weight = (
+        torch.from_numpy(np.asarray(c, float)) for c in (rows.labels.any, q, rows.weight)
+    )
     for _ in range(STEPS):
-        some = rng.choice(len(rows.s), size, replace=False)
+        some = rng.choice(len(rows), size, replace=False)
         losses, w = h.losses(some, t), weight[some]
         least = torch.argsort(losses)[: max(1, round(TRUSTED * size))]
         total = w[least].sum().clamp_min(np.finfo(float).tiny)  # rows may all be without weight
@@ -115,5 +119,5 @@ def _steps(rows: MemoryRows, h: _Model, eta: _Model, q: Floats, rng: np.random.G
 
 
 def _mean_loss(rows: MemoryRows, a: Floats, b: Floats) -> float:
-    losses = double_logistic(rows.s, rows.known, a, b).value
+    losses = double_logistic(rows.labels, a, b).value
     return float(rows.weight @ losses / rows.weight.sum())

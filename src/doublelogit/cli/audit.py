@@ -41,7 +41,6 @@ def audit(
     ] = "prevalence",
     top: options.Top = 100,
     cost: Annotated[str | None, typer.Option(help="Column with the cost of a look.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="Column of rows looked at together.")] = None,
     show_scores: Annotated[
         bool, typer.Option("--show-scores", help="Put scores on the sheet; they sway reviewers.")
     ] = False,
@@ -72,7 +71,8 @@ def audit(
             audit=rows.audit,
             top=top,
             random_state=seed,
-            **_columns(common, table, cost=cost, clusters=cluster),
+            clusters=rows.cluster,
+            **_cost(common, table, cost),
         )
         found, curve = expectations(drawn, width), [] if drawn.reached else drawn.curve()
         written = [] if out is None or drawn.reached else _write(drawn, curve, out, show_scores)
@@ -84,16 +84,14 @@ def audit(
         _show(drawn, found, curve, written, common.audit)
 
 
-def _columns(common: Common, path: Path, **named: str | None) -> dict[str, Any]:
-    """Columns of the table that need not be features."""
-    wanted = {role: name for role, name in named.items() if name is not None}
-    if not wanted:
+def _cost(common: Common, path: Path, name: str | None) -> dict[str, Any]:
+    """The cost of every row, from a column that need not be a feature."""
+    if name is None:
         return {}
     frame = common.frame(path, common.roles())
-    for name in wanted.values():
-        if name not in frame.columns:
-            raise ValueError(f"there is no column {name!r} in {path.name}.")
-    return {role: frame[name] for role, name in wanted.items()}
+    if name not in frame.columns:
+        raise ValueError(f"there is no column {name!r} in {path.name}.")
+    return {"cost": frame[name]}
 
 
 def _check_unused(out: Path) -> None:

@@ -131,6 +131,7 @@ HELP = {
         "outcome_features": "Columns the class may depend on.",
         "audited": "Column with classes found out: 1, 0 or empty.",
         "weight": "Column with the number of times a row counts.",
+        "cluster": "Column of rows that belong together; an audit looks at whole clusters.",
         "by": "Column of groups to give the prevalence for.",
         "features": "Columns that are features; all others if not given.",
         "categorical": "Columns whose numbers are codes.",
@@ -184,6 +185,7 @@ class Common:
     audit_kind: str = "drawn"
     reviewer_error: str | None = None
     weight: str | None = None
+    cluster: str | None = None
     by: str | None = None
     features: str | None = None
     categorical: str | None = None
@@ -205,6 +207,7 @@ class Common:
             "id": self.id,
             "audited": self.audited,
             "weight": self.weight,
+            "cluster": self.cluster,
             "by": self.by,
             "features": names(self.features),
             "categorical": names(self.categorical) or (),

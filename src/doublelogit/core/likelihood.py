@@ -8,8 +8,8 @@ Functions here map per-row arrays to per-row arrays and never see X. Everything 
 from logarithms and from products of small factors, so that no value overflows and no
 derivative is the difference of two nearly equal numbers.
 
-The class of a row is either *known* (``known`` is 0 or 1: every labelled row, and audited
-ones) or not (NaN). What is needed of a row is always t = P(Y=1 | what is known of it): the
+The class of a row is either *known* (``labels.known`` is 0 or 1: every labelled row, and
+audited ones) or not (NaN). What is needed of a row is always t = P(Y=1 | what is known of it): the
 E-step of EM and LBE, the weight of TM and, by Fisher's and Louis' identities, the gradient
 and Hessian of JOINT.
 """
@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from doublelogit._types import Floats, Ints
+from doublelogit.core.labels import Labels
 
 FAR = 350.0  # predictors beyond are looked at by logarithms: squares of exponentials overflow
 LARGE = 0.99  # of s(x), from which 1 - s(x) would lose digits
@@ -150,19 +151,20 @@ def log_not_label(a: Floats, log_not_e: Floats) -> Floats:
     return np.minimum(np.logaddexp(y.log_not_p, y.log_p + log_not_e), 0.0)
 
 
-def expected_complete(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
+def expected_complete(labels: Labels, a: Floats, b: Floats) -> PairLossGradient:
     """Log-loss of (Y, S) averaged over Y ~ Bernoulli(t); the weight t stays on the second term.
 
-    ``known`` is t where that is given; where it is NaN, t is the E-step's at (a, b).
+    ``labels.known`` is t where that is given; where it is NaN, t is the E-step's at (a, b).
 
     Implements: the criterion of LBE and of EM's M-step
     """
     y, e = sigmoid(a), sigmoid(b)
+    s, known = labels.any, labels.known
     t = np.where(np.isnan(known), positive_given_unlabelled(a, e.log_not_p), known)
     return PairLossGradient(-y.log_not_p - t * (a + e.log_not_p + s * b), y.p - t, t * (e.p - s))
 
 
-def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
+def double_logistic(labels: Labels, a: Floats, b: Floats) -> PairLoss:
     """Log-loss of what was observed of a row, with its derivatives.
 
     Class unknown: ``-log(1 - ye)``. Class known: ``-log P(Y=known) - known log P(S=s | Y=1)``,
@@ -178,26 +180,24 @@ def double_logistic(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
     h_aa = f.d_a * (y.not_p - f.t)
     h_ab = f.d_b * f.not_t
     h_bb = f.d_b * (e.not_p - e.p * f.not_t)
-    rows = _patched(f, s, known, a, b, far)
+    rows = _patched(f, labels, a, b, far)
     h_aa[..., rows] = y.p[..., rows] * y.not_p[..., rows]
     h_ab[..., rows] = 0.0
-    h_bb[..., rows] = known[rows] * e.p[..., rows] * e.not_p[..., rows]
+    h_bb[..., rows] = labels.known[rows] * e.p[..., rows] * e.not_p[..., rows]
     return PairLoss(f.value, f.d_a, f.d_b, h_aa, h_ab, h_bb)
 
 
-def noisy_double_logistic(
-    s: Floats, known: Floats, a: Floats, b: Floats, false_rate: float
-) -> PairLoss:
+def noisy_double_logistic(labels: Labels, a: Floats, b: Floats, false_rate: float) -> PairLoss:
     """Log-loss of a row where negatives may be labelled too, so that no label is certain.
 
     ``-log(y P(S=s | Y=1) + (1-y) P(S=s | Y=0))``; t is the share of the first term, and missing
     information is t(1-t) times the outer product of (1, s - e).
     """
-    y, e, is_known = sigmoid(a), sigmoid(b), ~np.isnan(known)
+    y, e, s, is_known = sigmoid(a), sigmoid(b), labels.any, ~np.isnan(labels.known)
     log_1 = y.log_p + np.where(s == 1, e.log_p, e.log_not_p)
     log_0 = y.log_not_p + np.where(s == 1, np.log(false_rate), np.log1p(-false_rate))
     together = np.logaddexp(log_1, log_0)
-    t = np.where(is_known, known, np.exp(log_1 - together))
+    t = np.where(is_known, labels.known, np.exp(log_1 - together))
     value = np.where(is_known, -t * log_1 - (1 - t) * log_0, -together)
     missing = np.where(is_known, 0.0, t * (1 - t))
     return PairLoss(
@@ -210,11 +210,11 @@ def noisy_double_logistic(
     )
 
 
-def double_logistic_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
+def double_logistic_slopes(labels: Labels, a: Floats, b: Floats) -> PairLossGradient:
     """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
     far = _any_far(a, b)
     f = _class_unknown(a, b, halves(a), halves(b), far)
-    _patched(f, s, known, a, b, far)
+    _patched(f, labels, a, b, far)
     return PairLossGradient(f.value, f.d_a, f.d_b)
 
 
@@ -263,10 +263,10 @@ def _far_out(a: Floats, b: Floats) -> _Unknown:
     return _Unknown(value, s_x * not_t, e.p * t, t, not_t)
 
 
-def _patched(f: _Unknown, s: Floats, known: Floats, a: Floats, b: Floats, far: bool) -> Ints:
+def _patched(f: _Unknown, labels: Labels, a: Floats, b: Floats, far: bool) -> Ints:
     """Put loss and gradient of rows of known class in their place, and return these rows."""
-    rows = np.flatnonzero(~np.isnan(known))
-    a, b, s, known = a[..., rows], b[..., rows], s[rows], known[rows]
+    rows = np.flatnonzero(~np.isnan(labels.known))
+    a, b, s, known = a[..., rows], b[..., rows], labels.any[rows], labels.known[rows]
     parts = _class_known(s, known, a, b) if far or not s.all() else _labelled(a, b)
     for whole, part in zip(f, parts, strict=False):
         whole[..., rows] = part

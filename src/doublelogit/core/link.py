@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from doublelogit._types import Floats
+from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import (
     PairLoss,
     PairLossGradient,
@@ -106,10 +107,10 @@ def probability(link: Link, a: Floats) -> LinkDerivatives:
 class Response(Protocol):
     """How the predictors a and b of a row make its probabilities, and what was observed likely."""
 
-    def gradient(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
+    def gradient(self, labels: Labels, a: Floats, b: Floats) -> PairLossGradient:
         """Loss of what was observed of a row, and its gradient."""
 
-    def loss(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
+    def loss(self, labels: Labels, a: Floats, b: Floats) -> PairLoss:
         """Loss of what was observed of a row, its gradient and its Hessian."""
 
     def outcome(self, a: Floats, b: Floats) -> PairLoss:
@@ -129,20 +130,20 @@ class DoubleResponse:
     link: Link = None
     false_rate: float = 0.0
 
-    def gradient(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
+    def gradient(self, labels: Labels, a: Floats, b: Floats) -> PairLossGradient:
         if self.false_rate > 0:
-            return PairLossGradient(*self.loss(s, known, a, b)[:3])
+            return PairLossGradient(*self.loss(labels, a, b)[:3])
         if self.link is None:
-            return double_logistic_slopes(s, known, a, b)
+            return double_logistic_slopes(labels, a, b)
         z_a, z_b = self.link(a), self.link(b)
-        f = double_logistic_slopes(s, known, z_a.value, z_b.value)
+        f = double_logistic_slopes(labels, z_a.value, z_b.value)
         return PairLossGradient(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
 
-    def loss(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
+    def loss(self, labels: Labels, a: Floats, b: Floats) -> PairLoss:
         if self.link is None:
-            return self._from_logits(s, known, a, b)
+            return self._from_logits(labels, a, b)
         z_a, z_b = self.link(a), self.link(b)
-        f = self._from_logits(s, known, z_a.value, z_b.value)
+        f = self._from_logits(labels, z_a.value, z_b.value)
         return PairLoss(
             f.value,
             f.d_a * z_a.slope,
@@ -176,10 +177,10 @@ class DoubleResponse:
         d_a = bend * _ratio(y.slope, y.value * (1 - y.value))
         return PairLossGradient(t, d_a, -bend * _ratio(e.slope, 1 - e.value))
 
-    def _from_logits(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
+    def _from_logits(self, labels: Labels, a: Floats, b: Floats) -> PairLoss:
         if self.false_rate > 0:
-            return noisy_double_logistic(s, known, a, b, self.false_rate)
-        return double_logistic(s, known, a, b)
+            return noisy_double_logistic(labels, a, b, self.false_rate)
+        return double_logistic(labels, a, b)
 
 
 PLAIN = DoubleResponse()  # two logistic models, every label true

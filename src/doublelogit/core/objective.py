@@ -15,6 +15,7 @@ import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.core.design import Terms, cross, predictor, pull_back, sandwich, squares
+from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import (
     PairLoss,
     PairLossGradient,
@@ -207,28 +208,28 @@ class HeldPropensityObjective:
 
     def value_grad(self, theta: Floats) -> ValueGrad:
         rows, fn = self.rows, partial(_held_value_grad, self.terms.embed(theta))
-        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight, self.propensity)
+        sums = rows.sum_rows(fn, rows.labels, rows.weight, self.propensity)
         return penalised(self, theta, sums.value, self.terms.take(sums.grad))
 
     def value_grad_hess(self, theta: Floats) -> ValueGradHess:
         rows, fn = self.rows, partial(_held_value_grad_hess, self.terms, theta)
-        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight, self.propensity)
+        sums = rows.sum_rows(fn, rows.labels, rows.weight, self.propensity)
         first = penalised(self, theta, sums.value, sums.grad)
         return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
 
 def _held_value_grad(
-    coef: Floats, X: Matrix, s: Floats, known: Floats, weight: Floats, b: Floats
+    coef: Floats, X: Matrix, labels: Labels, weight: Floats, b: Floats
 ) -> ValueGrad:
-    f = double_logistic_slopes(s, known, predictor(X, coef), b)
+    f = double_logistic_slopes(labels, predictor(X, coef), b)
     return ValueGrad(float(weight @ f.value), pull_back(X, weight * f.d_a))
 
 
 def _held_value_grad_hess(
-    terms: Terms, theta: Floats, X: Matrix, s: Floats, known: Floats, weight: Floats, b: Floats
+    terms: Terms, theta: Floats, X: Matrix, labels: Labels, weight: Floats, b: Floats
 ) -> ValueGradHess:
     X = terms.select(X)
-    f = double_logistic(s, known, predictor(X, theta), b)
+    f = double_logistic(labels, predictor(X, theta), b)
     grad, hess = pull_back(X, weight * f.d_a), sandwich(X, weight * f.h_aa)
     return ValueGradHess(float(weight @ f.value), grad, hess)
 
@@ -292,12 +293,12 @@ class DoubleLogisticObjective:
     def value_grad(self, theta: Floats) -> ValueGrad:
         rows = self.rows
         fn = partial(_double_value_grad, self.response, *self.coefficients(theta))
-        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight)
+        sums = rows.sum_rows(fn, rows.labels, rows.weight)
         return penalised(self, theta, sums.value, self.gathered(sums.d_beta, sums.d_gamma))
 
     def value_grad_hess(self, theta: Floats) -> ValueGradHess:
         rows, fn = self.rows, partial(_double_value_grad_hess, self.models(theta))
-        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight)
+        sums = rows.sum_rows(fn, rows.labels, rows.weight)
         first = penalised(self, theta, sums.value, sums.grad)
         return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
@@ -343,12 +344,11 @@ def _double_value_grad(
     beta: Floats,
     gamma: Floats,
     X: Matrix,
-    s: Floats,
-    known: Floats,
+    labels: Labels,
     weight: Floats,
 ) -> PairGradient:
     return pulled_back(
-        X, response.gradient(s, known, predictor(X, beta), predictor(X, gamma)), weight
+        X, response.gradient(labels, predictor(X, beta), predictor(X, gamma)), weight
     )
 
 
@@ -381,10 +381,10 @@ def four_blocks(Xa: Matrix, Xb: Matrix, h_aa: Floats, h_ab: Floats, h_bb: Floats
 
 
 def _double_value_grad_hess(
-    models: Pair, X: Matrix, s: Floats, known: Floats, weight: Floats
+    models: Pair, X: Matrix, labels: Labels, weight: Floats
 ) -> ValueGradHess:
     Xa, Xb = models.features(X)
-    f: PairLoss = models.response.loss(s, known, *models.predictors(Xa, Xb))
+    f: PairLoss = models.response.loss(labels, *models.predictors(Xa, Xb))
     grad = np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
     hess = four_blocks(Xa, Xb, weight * f.h_aa, weight * f.h_ab, weight * f.h_bb)
     return ValueGradHess(float(weight @ f.value), grad, hess)

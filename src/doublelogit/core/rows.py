@@ -1,6 +1,7 @@
 """Rows of a PU sample, wherever they are.
 
-A sample is rows: features X, the observed label s, what is known of the class, a weight.
+A sample is rows: features X, labels (any label, the class where it is certain), a weight, and
+the cluster of each row where rows belong together.
 Methods reach it by these verbs and so run unchanged on every engine:
 
     sum_rows     sum a statistic over X and columns    fn(X, *columns) -> anything that adds up
@@ -13,24 +14,34 @@ Methods reach it by these verbs and so run unchanged on every engine:
     centred      move the origin of the features
     thinned      some of the rows, for a first look
 
-Columns live on the engine, cut like the rows; only statistics travel.
+Columns live on the engine, cut like the rows; only statistics travel. A named tuple of columns,
+such as the labels, is passed like one column and reaches ``fn`` as that named tuple.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from doublelogit._types import Column, Floats, Matrix
+from doublelogit.core.labels import Labels
 
 T = TypeVar("T")
 
 
-# What the estimators make of the labels, weights and audited classes of some rows (the last two
-# None where there are none): the columns s, known and weight.
-Prepare = Callable[[Any, Any, Any], tuple[Floats, Floats, Floats]]
+class RowColumns(NamedTuple):
+    """All that rows carry beside their features."""
+
+    labels: Labels
+    weight: Column
+    cluster: Column | None = None
+
+
+# What the estimators make of the labels, weights, audited classes and clusters of some rows, the
+# last three None where there are none.
+Prepare = Callable[[Any, Any, Any, Any], RowColumns]
 
 
 class Source(Protocol):
@@ -57,16 +68,20 @@ class Source(Protocol):
 
 
 class Rows(Protocol):
-    """What an engine offers. ``weight`` is a column of ones when no weights were given."""
+    """What an engine offers.
+
+    ``weight`` is a column of ones when no weights were given, ``cluster`` None when no row belongs
+    to others.
+    """
 
     @property
     def n_features(self) -> int: ...
     @property
-    def s(self) -> Column: ...
-    @property
-    def known(self) -> Column: ...
+    def labels(self) -> Labels: ...
     @property
     def weight(self) -> Column: ...
+    @property
+    def cluster(self) -> Column | None: ...
 
     def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
         """Sum of ``fn(X, *columns)`` over blocks of rows, added in block order."""
@@ -100,6 +115,15 @@ class Rows(Protocol):
         """Evenly spread rows, about ``most``; None where they are hardly fewer, or not at hand."""
 
 
+def each_column(fn: Callable[[Any], Any], column: Any) -> Any:
+    """``fn`` of a column, or of each column of a named tuple; an absent one stays absent."""
+    if column is None:
+        return None
+    if isinstance(column, tuple):
+        return type(column)(*(each_column(fn, each) for each in column))
+    return fn(column)
+
+
 def plus(left: T, right: T) -> T:
     """Sum of two statistics: numbers, arrays, or tuples of statistics."""
     total: Any
@@ -125,6 +149,11 @@ class Extremes:
 def row_count(rows: Rows) -> int:
     """Number of rows, with weight or without."""
     return rows.sum_columns(len, rows.weight)
+
+
+def labelled_share(rows: Rows) -> float:
+    """Share of the rows with a label, under the sample weights."""
+    return weighted_mean(rows, rows.labels.any)
 
 
 def weighted_mean(rows: Rows, column: Column) -> float:

@@ -11,6 +11,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +20,8 @@ from scipy import sparse
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.common.extras import needs
-from doublelogit.core.rows import Prepare, plus
+from doublelogit.core.labels import Labels
+from doublelogit.core.rows import Prepare, RowColumns, each_column, plus
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.engines.parquet import CODED
 from doublelogit.engines.scan import Observed, ParquetScan
@@ -37,9 +39,9 @@ class DaskRows:
     parts: list[Any]
     n_features: int
     is_sparse: bool
-    s: Column
-    known: Column
+    labels: Labels
     weight: Column
+    cluster: Column | None = None
     client: Any = None  # by which the partitions are kept on a cluster
 
     def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
@@ -60,7 +62,7 @@ class DaskRows:
     def scatter(self, values: NDArray[Any]) -> Column:
         import dask
 
-        sizes = self._gather("sum_columns", len, (self.s,))
+        sizes = self._gather("sum_columns", len, (self.weight,))
         pieces = np.split(values, np.cumsum(sizes)[:-1])
         return [dask.delayed(piece) for piece in pieces]
 
@@ -68,13 +70,14 @@ class DaskRows:
         few = _persist(
             [
                 _delayed(_restricted)(part, *cut)
-                for part, *cut in zip(self.parts, weight, *columns, strict=True)
+                for part, *cut in self._partitions((weight, *columns))
             ],
             self.client,
         )
-        each = partial(_each, few, self.client)
-        rows = _on_workers(each(0), self.n_features, self.is_sparse, self.client)
-        return rows, tuple(each(i + 1) for i in range(len(columns)))
+        forms = (RowColumns(self.labels, self.weight, self.cluster), *columns)
+        parts = _persist(_items(few, 0), self.client)
+        rows, *cut = (_split(_items(few, i + 1), form, self.client) for i, form in enumerate(forms))
+        return replace(self, parts=parts, **rows._asdict()), tuple(cut)
 
     def centred(self, centre: Floats) -> "DaskRows | None":
         if self.is_sparse:
@@ -88,7 +91,12 @@ class DaskRows:
 
     def _tasks(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:
         work = _delayed(partial(_do, verb, fn))
-        return [work(part, *cut) for part, *cut in zip(self.parts, *columns, strict=True)]
+        return [work(part, *cut) for part, *cut in self._partitions(columns)]
+
+    def _partitions(self, columns: tuple[Column, ...]) -> Iterator[tuple[Any, ...]]:
+        """Each partition with its share of the columns."""
+        for i, part in enumerate(self.parts):
+            yield part, *(each_column(itemgetter(i), column) for column in columns)
 
     def _gather(self, verb: str, fn: Callable[..., Any], columns: tuple[Column, ...]) -> list[Any]:
         import dask
@@ -128,9 +136,9 @@ def _do(verb: str, fn: Callable[..., Any], rows: MemoryRows, *columns: Floats) -
     return getattr(rows, verb)(fn, *columns)
 
 
-def _restricted(rows: MemoryRows, weight: Floats, *columns: Floats) -> tuple[Any, ...]:
+def _restricted(rows: MemoryRows, weight: Floats, *columns: Any) -> tuple[Any, ...]:
     few, cut = rows.restrict(weight, *columns)
-    return (few, *cut)
+    return (few, few.columns, *cut)
 
 
 def _delayed(fn: Callable[..., Any]) -> Any:
@@ -156,21 +164,23 @@ def _persist(tasks: Sequence[Any], client: Any) -> list[Any]:
         return list(dask.persist(*tasks, optimize_graph=False))
 
 
-def _each(tuples: list[Any], client: Any, i: int) -> list[Any]:
-    """One item of what every partition has."""
-    return _persist([_delayed(_item)(each, i) for each in tuples], client)
+def _items(values: Sequence[Any], i: int | str) -> list[Any]:
+    """One item, or attribute, of what every partition has."""
+    return [_delayed(_item)(each, i) for each in values]
 
 
 def _item(values: Any, i: int | str) -> Any:
     return getattr(values, i) if isinstance(i, str) else values[i]
 
 
-def _on_workers(parts: list[Any], n_features: int, is_sparse: bool, client: Any) -> DaskRows:
-    s, known, weight = (
-        _persist([_delayed(_item)(part, name) for part in parts], client)
-        for name in ("s", "known", "weight")
-    )
-    return DaskRows(parts, n_features, is_sparse, s, known, weight, client)
+def _split(values: list[Any], form: Any, client: Any) -> Column:
+    """A column from what every partition has; a named tuple of columns if ``form`` is one."""
+    if form is None:
+        return None
+    if isinstance(form, tuple):
+        columns = (_split(_items(values, i), each, client) for i, each in enumerate(form))
+        return type(form)(*columns)
+    return _persist(values, client)
 
 
 @dataclass(frozen=True)
@@ -185,6 +195,7 @@ class DaskSource:
     is_sparse: bool = False
     encoding: TableEncoding | None = None
     known_labels: NDArray[Any] | None = None  # without a look at the partitions
+    clustered: bool = False
 
     def labels(self) -> NDArray[Any]:
         import dask
@@ -200,7 +211,9 @@ class DaskSource:
         pairs = zip(self.features, self.observed, strict=True)
         client = _client()
         parts = _persist([work(i, X, observed) for i, (X, observed) in enumerate(pairs)], client)
-        return _on_workers(parts, self.n_features, self.is_sparse, client)
+        form = RowColumns(Labels(True, True), True, True if self.clustered else None)
+        columns = _split(_items(parts, "columns"), form, client)
+        return DaskRows(parts, self.n_features, self.is_sparse, **columns._asdict(), client=client)
 
     def map(self, fn: Callable[[Matrix], NDArray[Any]]) -> Any:
         import dask.array as da
@@ -257,10 +270,13 @@ def is_dask(X: Any) -> bool:
     return dask is not None and bool(dask.is_dask_collection(X))
 
 
-def dask_source(X: Any, y: Any = None, weight: Any = None, audited: Any = None) -> DaskSource:
+def dask_source(
+    X: Any, y: Any = None, weight: Any = None, audited: Any = None, groups: Any = None
+) -> DaskSource:
     """Rows of Dask arrays or data frames."""
-    columns = {"y": y, "sample_weight": weight, "audited_y": audited}
-    return _from_frame(X, columns) if hasattr(X, "columns") else _from_array(X, columns)
+    columns = {"y": y, "sample_weight": weight, "audited_y": audited, "groups": groups}
+    source = _from_frame(X, columns) if hasattr(X, "columns") else _from_array(X, columns)
+    return replace(source, clustered=groups is not None)
 
 
 def _from_array(X: Any, given: dict[str, Any]) -> DaskSource:
@@ -339,7 +355,14 @@ def scan_source(scan: ParquetScan, encoding: TableEncoding) -> DaskSource:
     features, observed = ([_delayed(_item)(piece, i) for piece in pieces] for i in (0, 1))
     names, lengths = encoding.names, (np.nan,) * len(pieces)
     return DaskSource(
-        features, observed, lengths, len(names), names, encoding=encoding, known_labels=CODED
+        features,
+        observed,
+        lengths,
+        len(names),
+        names,
+        encoding=encoding,
+        known_labels=CODED,
+        clustered=scan.roles is not None and scan.roles.cluster is not None,
     )
 
 

@@ -8,15 +8,17 @@ products, and Python threads over blocks lost to the interpreter lock what they 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from doublelogit._types import Column, Floats, Matrix
+from doublelogit._types import Column, Floats, Ints, Matrix
 from doublelogit.common.threads import paying_threads
-from doublelogit.core.rows import plus
+from doublelogit.core.labels import Labels, labels_of
+from doublelogit.core.rows import RowColumns, each_column, plus
 
 T = TypeVar("T")
 
@@ -34,30 +36,38 @@ COPIED = 1 / 8
 
 @dataclass(frozen=True)
 class MemoryRows:
-    """Rows in memory. ``known`` is the class where it is known (labelled, audited), else NaN."""
+    """Rows in memory: their features, and columns that are arrays."""
 
     X: Matrix
-    s: Floats
-    known: Floats
+    labels: Labels
     weight: Floats
+    cluster: Ints | None = None
     block_rows: int = 0  # 0: by the size of the cache
     _blocks: tuple[slice, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         step = self.block_rows or _rows_per_block(self.X)
-        starts = range(0, max(len(self.s), 1), step)  # of no rows, one block: sums need a first
+        starts = range(0, max(len(self), 1), step)  # of no rows, one block: sums need a first
         object.__setattr__(self, "_blocks", tuple(slice(i, i + step) for i in starts))
+
+    def __len__(self) -> int:
+        return len(self.weight)
 
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
+
+    @property
+    def columns(self) -> RowColumns:
+        """All that the rows carry beside their features."""
+        return RowColumns(self.labels, self.weight, self.cluster)
 
     def sum_rows(self, fn: Callable[..., T], *columns: Column) -> T:
         with paying_threads(self.n_features):
             return reduce(plus, self._map(fn, columns))
 
     def sum_columns(self, fn: Callable[..., T], *columns: Column) -> T:
-        return reduce(plus, (fn(*(c[b] for c in columns)) for b in self._blocks))
+        return reduce(plus, (fn(*_cut(columns, b)) for b in self._blocks))
 
     def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         with paying_threads(self.n_features):
@@ -77,9 +87,12 @@ class MemoryRows:
         inside = np.flatnonzero(weight)
         if len(inside) > COPIED * len(weight):
             return self, columns
-        s, known, own_weight = self.s[inside], self.known[inside], self.weight[inside]
-        rows = MemoryRows(self.X[inside], s, known, own_weight, self.block_rows)
-        return rows, tuple(c[inside] for c in columns)
+        return self.some(inside), tuple(_cut(columns, inside))
+
+    def some(self, rows: Any) -> "MemoryRows":
+        """Some of the rows, by their numbers or as a slice."""
+        columns = each_column(itemgetter(rows), self.columns)
+        return replace(self, X=self.X[rows], **columns._asdict())
 
     def centred(self, centre: Floats) -> "MemoryRows | None":
         """The rows with another origin, which costs a copy; None where X is sparse."""
@@ -89,14 +102,11 @@ class MemoryRows:
 
     def thinned(self, most: int) -> "MemoryRows | None":
         """Every so many-th row, as a view where X is dense; None if that is hardly fewer."""
-        step = len(self.s) // most
-        if step < LEAST_THINNING:
-            return None
-        columns = (self.s[::step], self.known[::step], self.weight[::step])
-        return MemoryRows(self.X[::step], *columns, self.block_rows)
+        step = len(self) // most
+        return None if step < LEAST_THINNING else self.some(slice(None, None, step))
 
     def _map(self, fn: Callable[..., T], columns: tuple[Column, ...]) -> Iterator[T]:
-        return (fn(self._features(b), *(c[b] for c in columns)) for b in self._blocks)
+        return (fn(self._features(b), *_cut(columns, b)) for b in self._blocks)
 
     def _features(self, b: slice) -> Matrix:
         """The features of a block, in double precision, as a view wherever possible."""
@@ -114,17 +124,13 @@ def memory_rows(
     block_rows: int = 0,
 ) -> MemoryRows:
     """Rows of plain arrays: audited ones as given, labelled ones positive if that is certain."""
-    s = np.asarray(s, dtype=np.float64)
+    labels = labels_of(s, audited, certain)
     weight = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
-    return MemoryRows(X, s, known_class(s, audited, certain), weight, block_rows)
+    return MemoryRows(X, labels, weight, block_rows=block_rows)
 
 
-def known_class(s: Floats, audited: Floats | None, certain: bool = True) -> Floats:
-    """The class where it is known: as audited, and positive if a label is certain to mean that."""
-    known = np.full(len(s), np.nan) if audited is None else np.array(audited, dtype=np.float64)
-    if certain:
-        known[s == 1] = 1.0
-    return known
+def _cut(columns: tuple[Column, ...], rows: Any) -> Iterator[Any]:
+    return (each_column(itemgetter(rows), column) for column in columns)
 
 
 def _rows_per_block(X: Matrix) -> int:

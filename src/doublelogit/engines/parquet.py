@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from doublelogit._types import Column, Floats
 from doublelogit.common.threads import paying_threads
-from doublelogit.core.rows import Prepare, plus
+from doublelogit.core.labels import Labels
+from doublelogit.core.rows import Prepare, each_column, plus
 from doublelogit.engines.column_buffer import ColumnBuffer, StoredRows, buffered
 from doublelogit.engines.memory import rows_per_block
 from doublelogit.engines.scan import ParquetScan
@@ -51,22 +52,28 @@ class ParquetSource:
     def rows(self, prepare: Prepare) -> "ParquetRows":
         scan = self._scan
         # label and class of a row take five bytes, and eight more only if rows have weights
-        s, known, weight = ColumnBuffer(np.int8), ColumnBuffer(np.float32), ColumnBuffer()
-        n, weighted = 0, scan.roles is not None and scan.roles.weight is not None
+        labelled, known, weight = ColumnBuffer(np.int8), ColumnBuffer(np.float32), ColumnBuffer()
+        cluster = ColumnBuffer()
+        n, roles = 0, scan.named_roles
         for path, observed in scan.observed():
             try:
                 columns = prepare(*observed)
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
-            s.append(columns[0])
-            known.append(columns[1])
-            if weighted:
-                weight.append(columns[2])
-            n += len(columns[0])
-        row_weight = weight.finish() if weighted else np.broadcast_to(1.0, n)
+            labelled.append(columns.labels.any)
+            known.append(columns.labels.known)
+            if roles.weight is not None:
+                weight.append(columns.weight)
+            if columns.cluster is not None:
+                cluster.append(columns.cluster)
+            n += len(columns.weight)
         blocks = Blocks(scan, self.encoding, rows_per_block(8 * self.n_features), n)
-        blocks = blocks.cached(scan.cache) if scan.cache else blocks
-        return ParquetRows(blocks, s.finish(), known.finish(), row_weight)
+        return ParquetRows(
+            blocks.cached(scan.cache) if scan.cache else blocks,
+            Labels(labelled.finish(), known.finish()),
+            np.broadcast_to(1.0, n) if roles.weight is None else weight.finish(),
+            None if roles.cluster is None else cluster.finish(),
+        )
 
     def map(self, fn: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         size = rows_per_block(8 * self.n_features)
@@ -129,9 +136,9 @@ class ParquetRows:
     """Rows in files; their columns are arrays, or temporary files where they are long."""
 
     blocks: Blocks
-    s: Column
-    known: Column
+    labels: Labels
     weight: Column
+    cluster: Column | None = None
 
     @property
     def n_features(self) -> int:
@@ -177,9 +184,13 @@ class ParquetRows:
         return (fn(*_cut(columns, b)) for b in self.blocks.slices)
 
 
-def _cut(columns: tuple[Column, ...], b: slice) -> Iterator[Floats]:
+def _cut(columns: tuple[Column, ...], b: slice) -> Iterator[Any]:
     """The values of a block, in double precision, whatever they are kept in."""
-    return (np.ascontiguousarray(c[b], dtype=np.float64) for c in columns)
+
+    def values(column: Column) -> Floats:
+        return np.ascontiguousarray(column[b], dtype=np.float64)
+
+    return (each_column(values, column) for column in columns)
 
 
 def read_ahead(blocks: Iterator[T]) -> Iterator[T]:

@@ -28,6 +28,7 @@ class Observed(NamedTuple):
     label: Any
     weight: Any
     audited: Any
+    cluster: Any
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class ParquetScan:
         """How the columns become features, learned from the files column by column."""
         if self.encoding is not None:
             return self.encoding
-        roles = self._named_roles()
+        roles = self.named_roles
         roles.check(self.files.schema.names)
         if self.n_rows == 0:
             raise ValueError("a fit needs rows; got none, or none that pass the filter.")
@@ -81,7 +82,7 @@ class ParquetScan:
     @cached_property
     def coding(self) -> LabelCoding:
         """What the values of the label column mean."""
-        roles = self._named_roles()
+        roles = self.named_roles
         return LabelCoding.learn(self._label_counts, roles.positive, roles.label)
 
     @property
@@ -97,14 +98,14 @@ class ParquetScan:
     @cached_property
     def _label_counts(self) -> Counter[str]:
         """How often each value of the label column occurs."""
-        roles, counts = self._named_roles(), Counter[str]()
+        roles, counts = self.named_roles, Counter[str]()
         roles.check(self.files.schema.names)
         for part in self.parts(roles.label):
             counts.update(label_words(part).tolist())
         return counts
 
     def observed(self) -> Iterator[tuple[str, Observed]]:
-        """Path, label, weight and audited class of some rows after the other, without features."""
+        """Path of some rows after the other, and what is known of them beside their features."""
         first, last_path = 1, None
         for path, batch in self.files.batches(self._observed_names(), BATCH):
             first = first if path == last_path else 1
@@ -149,7 +150,7 @@ class ParquetScan:
             encoding.write(batch, X[at : at + batch.num_rows], path)
             at += batch.num_rows
         if coding is None:
-            return X, Observed(None, None, None)
+            return X, Observed(None, None, None, None)
         empty = pa.schema([self.files.schema.field(name) for name in columns]).empty_table()
         table = pa.Table.from_batches([b for _, b in batches]) if batches else empty
         return X, scan._observed(table.combine_chunks())
@@ -187,7 +188,9 @@ class ParquetScan:
         )
         return np.float32 if exact and kinds <= SINGLE else np.float64
 
-    def _named_roles(self) -> Roles:
+    @property
+    def named_roles(self) -> Roles:
+        """The roles of the columns; an error where none were named."""
         if self.roles is None:
             raise ValueError(
                 "labels are needed: name their column, scan_parquet(path, Roles(label=...)); got "
@@ -196,13 +199,13 @@ class ParquetScan:
         return self.roles
 
     def _observed_names(self) -> list[str]:
-        roles = self._named_roles()
-        named = (roles.label, roles.weight, roles.audited)
+        roles = self.named_roles
+        named = (roles.label, roles.weight, roles.audited, roles.cluster)
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def _observed(self, batch: Any, first: int = 1) -> Observed:
         """What is known of the rows of a batch, of which the first has this number."""
-        roles = self._named_roles()
+        roles = self.named_roles
 
         def column(name: str) -> Any:
             return as_series(batch.column(name), name)
@@ -211,6 +214,7 @@ class ParquetScan:
             self.coding.encode(column(roles.label)),
             None if roles.weight is None else code_weights(column(roles.weight), first),
             None if roles.audited is None else code_audited(column(roles.audited), first),
+            None if roles.cluster is None else column(roles.cluster),
         )
 
     def _coded(self, coding: LabelCoding) -> "ParquetScan":

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from doublelogit._types import Floats
 from doublelogit.averaged import averaged
 from doublelogit.common.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
-from doublelogit.core.rows import Rows, weighted_mean
+from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.estimators.base import FEATURES, AbstractPUClassifier
 from doublelogit.estimators.out_of_core import over_blocks
 from doublelogit.estimators.validation import KNOWN, beliefs
@@ -218,7 +218,7 @@ class AveragedClassifier(AbstractPUClassifier):
         return np.array(rows, [(name, float) for name in columns])
 
     def _problem(self, rows: Rows) -> Problem:
-        known = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
+        known = beliefs(self.prevalence, self.label_frequency, labelled_share(rows))
         return replace(super()._problem(rows), beliefs=known)
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:

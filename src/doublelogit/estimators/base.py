@@ -18,7 +18,7 @@ from doublelogit.common.wording import as_parameters
 from doublelogit.core.design import Terms
 from doublelogit.core.link import LINKS, Link
 from doublelogit.core.rows import Rows, Source
-from doublelogit.engines.memory import MemoryRows, memory_rows
+from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.out_of_core import (
     as_source,
     check_parameters,
@@ -27,13 +27,12 @@ from doublelogit.estimators.out_of_core import (
 from doublelogit.estimators.predictions import ModelPredictions
 from doublelogit.estimators.serialization import save
 from doublelogit.estimators.validation import (
-    check_audited,
     check_magnitudes,
     check_weighted,
-    encode_labels,
     feature_index,
     label_classes,
     listed,
+    one_column,
     row_columns,
     separated,
     with_unlabelled,
@@ -95,7 +94,14 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
     findings_: tuple[Finding, ...]
 
     @with_paying_threads
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        audited_y: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -113,6 +119,9 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
             The class of rows where it was found out: 1 positive, 0 negative, NaN elsewhere. They
             are taken to be missing at random: given features and label, rows were looked at
             whatever their class.
+        groups : array-like of shape (n_samples,), default=None
+            Cluster of each row: a household, a clinic. Rows of one cluster are held out together
+            where a method holds rows out.
 
         Returns
         -------
@@ -122,7 +131,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         self._validate_params()
         before = dict(vars(self))
         try:
-            rows = self._rows(X, y, sample_weight, audited_y)
+            rows = self._rows(X, y, sample_weight, audited_y, groups)
             problem = nearer_zero(self._problem(rows))
             result = self._fit(problem, X)
             self.findings_ = tuple(self._findings(problem, result))
@@ -139,13 +148,18 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         return self
 
     def bind(
-        self, X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        audited_y: Any = None,
+        groups: Any = None,
     ) -> Problem:
         """Make the problem that this classifier solves on some rows, without solving it.
 
         Parameters
         ----------
-        X, y, sample_weight, audited_y : array-like
+        X, y, sample_weight, audited_y, groups : array-like
             Rows as in ``fit``. A fitted classifier refuses other features than those of its fit.
 
         Returns
@@ -156,7 +170,7 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         """
         self._validate_params()
         twin = copy(self)  # validation stores what it learns of X
-        rows = twin._rows(X, y, sample_weight, audited_y)
+        rows = twin._rows(X, y, sample_weight, audited_y, groups)
         self._take_features(twin)
         return nearer_zero(twin._problem(rows))
 
@@ -197,16 +211,16 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         """Response function of both models."""
         return LINKS[self.link]
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any = None) -> Rows:
         self.__dict__.pop("encoding_", None)
         check_parameters(X, self.pos_label)
-        source = as_source(X, y, sample_weight, audited_y)
+        source = as_source(X, y, sample_weight, audited_y, groups)
         if source is not None:
             self._check_out_of_core(X)
             return self._distant_rows(source)
-        y = None if y is None else with_unlabelled(y, self.pos_label)
+        y = None if y is None else with_unlabelled(one_column(y), self.pos_label)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return self._labelled_rows(X, y, sample_weight, audited_y)
+        return self._labelled_rows(X, y, sample_weight, audited_y, groups)
 
     def _check_out_of_core(self, X: Any) -> None:
         method = method_of(self)
@@ -237,15 +251,17 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         """Whether a label is certain to mean a positive."""
         return self.false_label_rate == 0
 
-    def _labelled_rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> MemoryRows:
-        s, self.classes_ = encode_labels(y, self.pos_label)
-        weight = None
+    def _labelled_rows(
+        self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any
+    ) -> MemoryRows:
+        self.classes_ = label_classes(y, self.pos_label)
         if sample_weight is not None:
-            weight = _check_sample_weight(
+            sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-        audited = check_audited(audited_y, s, self._certain)
-        rows = memory_rows(X, s, weight=weight, audited=audited, certain=self._certain)
+        rows = MemoryRows(
+            X, *row_columns(self.classes_, self._certain, y, sample_weight, audited_y, groups)
+        )
         check_weighted(rows, self.classes_)
         return rows
 

@@ -64,7 +64,7 @@ class GuardedClassifier(AbstractPUClassifier):
         return self._found.held_out
 
     def _check_folds(self, rows: Any) -> None:
-        fewest = int(min(rows.s.sum(), (1 - rows.s).sum()))
+        fewest = int(min(rows.labels.any.sum(), (1 - rows.labels.any).sum()))
         if fewest < 2 * self.n_folds:
             raise ValueError(
                 f"each of n_folds={self.n_folds} parts needs two labelled and two unlabelled rows; "

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from doublelogit.core.link import LINKS
-from doublelogit.core.rows import Rows, weighted_mean
+from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
 from doublelogit.estimators.validation import KNOWN, beliefs
 from doublelogit.fitted import LinearPair
@@ -204,7 +204,7 @@ class JointClassifier(AbstractPUClassifier):
 
     def _problem(self, rows: Rows) -> Problem:
         rate = self.false_label_rate
-        known = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s), rate)
+        known = beliefs(self.prevalence, self.label_frequency, labelled_share(rows), rate)
         found = replace(super()._problem(rows), beliefs=known, false_label_rate=rate)
         return replace(found, scaled_penalty=self.scaled_penalty)
 

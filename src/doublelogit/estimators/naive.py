@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from doublelogit._types import Floats
+from doublelogit.core.labels import Labels
 from doublelogit.core.rows import Rows
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.fitted.fit import PUFit
@@ -67,9 +67,9 @@ class NaiveClassifier(AbstractPUClassifier):
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         return naive(problem, tol=self.tol, max_iter=self.max_iter)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
-        rows = super()._rows(X, y, sample_weight, audited_y)
-        if rows.sum_columns(_known_beyond_labels, rows.s, rows.known):
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any = None) -> Rows:
+        rows = super()._rows(X, y, sample_weight, audited_y, groups)
+        if rows.sum_columns(_known_beyond_labels, rows.labels):
             raise ValueError(
                 "NaiveClassifier models the label, not the class, so it has no use for audited_y; "
                 "leave it out, or choose a method that models both."
@@ -77,5 +77,5 @@ class NaiveClassifier(AbstractPUClassifier):
         return rows
 
 
-def _known_beyond_labels(s: Floats, known: Floats) -> int:
-    return int(np.count_nonzero(~np.isnan(known) & (s == 0)))
+def _known_beyond_labels(labels: Labels) -> int:
+    return int(np.count_nonzero(~np.isnan(labels.known) & (labels.any == 0)))

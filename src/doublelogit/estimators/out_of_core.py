@@ -21,25 +21,25 @@ def is_distant(X: Any) -> bool:
 
 
 def as_source(
-    X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None
+    X: Any, y: Any = None, sample_weight: Any = None, audited_y: Any = None, groups: Any = None
 ) -> Source | None:
     """The rows of X for a fit; None if they are in memory."""
     if isinstance(X, ParquetScan):
-        _check_alone(y, sample_weight, audited_y)
+        _check_alone(y, sample_weight, audited_y, groups)
         return _scanned(X, X.learned_encoding(scaled=False))
     if not is_dask(X):
         return None
     if y is None:
         raise ValueError("a fit needs labels; got y=None.")
-    return dask_source(X, y, sample_weight, audited_y)
+    return dask_source(X, y, sample_weight, audited_y, groups)
 
 
 def _check_alone(*given: Any) -> None:
     if any(column is not None for column in given):
         raise ValueError(
-            "the roles of a scan name its labels, weights and audited classes; got y, "
-            "sample_weight or audited_y beside it. Write scan_parquet(path, Roles(label=..., "
-            "weight=..., audited=...))."
+            "the roles of a scan name its labels, weights, audited classes and clusters; got y, "
+            "sample_weight, audited_y or groups beside it. Write scan_parquet(path, "
+            "Roles(label=..., weight=..., audited=..., cluster=...))."
         )
 
 

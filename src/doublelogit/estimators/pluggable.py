@@ -14,7 +14,7 @@ from doublelogit.core.rows import Rows
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.estimators.out_of_core import is_distant
-from doublelogit.estimators.validation import with_unlabelled
+from doublelogit.estimators.validation import one_column, with_unlabelled
 from doublelogit.fitted import LinearPair, PluggedPair, PluggedSide
 from doublelogit.methods import Problem
 from doublelogit.methods.classifiers import ClassifierModel
@@ -33,7 +33,7 @@ class PluggableModels(AbstractPUClassifier):
     n_folds: int
     model_: LinearPair
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any = None) -> Rows:
         own = self.outcome is not None, self.propensity is not None
         if any(own) and is_distant(X):
             raise ValueError(
@@ -41,11 +41,12 @@ class PluggableModels(AbstractPUClassifier):
                 f"{type(X).__name__}. Leave it out, or read the rows first."
             )
         if not all(own):
-            return super()._rows(X, y, sample_weight, audited_y)
+            return super()._rows(X, y, sample_weight, audited_y, groups)
         validate_data(self, X, skip_check_array=True)
-        y = _check_y(with_unlabelled(y, self.pos_label), multi_output=False, y_numeric=False)
+        y = with_unlabelled(one_column(y), self.pos_label)
+        y = _check_y(y, multi_output=False, y_numeric=False)
         check_consistent_length(X, y)
-        return self._labelled_rows(np.empty((len(y), 0)), y, sample_weight, audited_y)
+        return self._labelled_rows(np.empty((len(y), 0)), y, sample_weight, audited_y, groups)
 
     def _terms(self, rows: Rows) -> tuple[Terms, Terms]:
         for model, features, parameter in (
@@ -64,7 +65,7 @@ class PluggableModels(AbstractPUClassifier):
         if estimator is None:
             return None
         assert isinstance(problem.rows, MemoryRows)
-        s = problem.rows.s
+        s = problem.rows.labels.any
         fewest = int(min(s.sum(), (1 - s).sum()))
         if fewest < self.n_folds:
             raise ValueError(

@@ -17,7 +17,7 @@ from doublelogit.estimators.out_of_core import (
 )
 from doublelogit.estimators.validation import listed, row_columns, with_unlabelled
 from doublelogit.findings import fit as findings
-from doublelogit.fitted import FittedModel
+from doublelogit.fitted import FittedModel, Probabilities
 from doublelogit.fitted.fit import Orientation
 from doublelogit.metrics import label_log_likelihood
 
@@ -134,6 +134,26 @@ class ModelPredictions:
         check_is_fitted(self)
         return self.model_.hidden_proba(self._features(X))
 
+    def probabilities(self, X: Any) -> Probabilities:
+        """All four probabilities of every row, by one look at the features.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : Probabilities
+            A named tuple of columns: ``positive`` y(x), ``propensity`` e(x), ``label`` s(x) and
+            ``hidden`` P(Y=1 | x, S=0), as by the four ``predict_`` methods.
+        """
+        return Probabilities(*self._four_columns(X).T)
+
+    @over_blocks
+    def _four_columns(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return np.column_stack(self.model_.probabilities(self._features(X)))
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of the observed labels; larger is better.
 
@@ -157,7 +177,9 @@ class ModelPredictions:
             rows = source_like_fit(self, X, y, sample_weight).rows(
                 partial(row_columns, self.classes_, False)
             )
-            value, n = rows.sum_rows(partial(_label_score, nameless(self)), rows.s, rows.weight)
+            value, n = rows.sum_rows(
+                partial(_label_score, nameless(self)), rows.labels.any, rows.weight
+            )
             return float(value / n)
         y = np.asarray(with_unlabelled(y, *self.classes_[::-1]))
         unknown = np.setdiff1d(y, self.classes_)

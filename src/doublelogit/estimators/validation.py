@@ -15,13 +15,14 @@ from sklearn.utils.validation import column_or_1d
 
 from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.core.design import predictor
+from doublelogit.core.labels import Labels, labels_of
 from doublelogit.core.link import Link, to_logit
-from doublelogit.core.rows import Extremes, Rows
-from doublelogit.engines.memory import known_class
+from doublelogit.core.rows import Extremes, RowColumns, Rows
 from doublelogit.exceptions import LabelOrderWarning
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at
-from doublelogit.tables.labels import evident_positive
+from doublelogit.tables.labels import cluster_codes, evident_positive
+from doublelogit.tables.words import is_missing
 
 MOST_ROWS = 1e15  # beyond, a row more or less is lost to rounding
 LEAST_SHARE = 1e-12  # of the weight; below, labelled or unlabelled rows are lost to rounding
@@ -48,9 +49,7 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.isnan(values)
     if values.dtype != object:
         return np.zeros(values.shape, dtype=bool)
-    # pandas' own sign of a missing value differs from everything, and from itself, undecidedly
-    gone = [v is None or type(v).__name__ == "NAType" or v != v for v in values.ravel().tolist()]
-    return np.reshape(gone, values.shape)
+    return np.reshape([is_missing(value) for value in values.ravel().tolist()], values.shape)
 
 
 def _unlabelled_value(known: NDArray[Any], pos_label: Any) -> Any:
@@ -67,9 +66,7 @@ def _unlabelled_value(known: NDArray[Any], pos_label: Any) -> Any:
 
 def encode_labels(y: Any, pos_label: Any) -> tuple[Floats, NDArray[Any]]:
     """Labels as 1.0 (labelled) and 0.0, and the two values in the order (unlabelled, labelled)."""
-    y = column_or_1d(y, warn=True)
-    if y.dtype == object:  # numbers kept as objects are numbers
-        y = np.array(y.tolist())
+    y = one_column(y)
     classes = label_classes(y, pos_label)
     return (y == classes[1]).astype(np.float64), classes
 
@@ -125,18 +122,63 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
 
 
 def row_columns(
-    classes: NDArray[Any], certain: bool, y: Any, sample_weight: Any, audited_y: Any
-) -> tuple[Floats, Floats, Floats]:
-    """Label, known class and weight of some rows, from what was observed of them."""
+    classes: NDArray[Any],
+    certain: bool,
+    y: Any,
+    sample_weight: Any,
+    audited_y: Any,
+    groups: Any = None,
+) -> RowColumns:
+    """Labels, weight and cluster of some rows, from what was observed of them."""
     if y is None:
         raise ValueError("labels are needed; got None. Pass y, or name scan_parquet(..., label=).")
-    y = np.asarray(y)
+    y = one_column(y)
     unknown = y[(y != classes[0]) & (y != classes[1]) & ~_missing(y)]
     if len(unknown):
         raise ValueError(f"y must hold the labels of fit, {listed(classes)}; got {unknown[0]!r}.")
     s = (y == classes[1]).astype(np.float64)
-    known = known_class(s, check_audited(audited_y, s, certain), certain)
-    return s, known, _checked_weight(sample_weight, len(s))
+    labels = labels_of(s, check_audited(audited_y, s, certain), certain)
+    return RowColumns(labels, _checked_weight(sample_weight, len(s)), check_groups(groups, len(s)))
+
+
+def one_column(y: Any) -> NDArray[Any]:
+    """Labels of one source for one class, as a vector."""
+    y = np.asarray(y)
+    if y.ndim > 1 and y.shape[1] > 1:
+        check_sources(y)
+        raise ValueError(
+            "a classifier learns from the labels of one source for one class, y of shape (n,) or "
+            f"(n, 1); got {y.shape[1]} columns. Label the rows that any source labelled, "
+            "np.nanmax(y, axis=1), or fit one classifier per class."
+        )
+    y = column_or_1d(y, warn=True)
+    # numbers kept as objects are numbers
+    return np.array(y.tolist()) if y.dtype == object and not _missing(y).any() else y
+
+
+def check_sources(values: Any, audited: Any = None, certain: bool = True) -> Labels:
+    """Labels by source (n, m), or by source and class (n, m, K): 1, 0, or NaN where not looked at.
+
+    ``audited`` is 1, 0 or NaN, of shape (n,) or (n, K).
+    """
+    values = _numbers("labels of several sources", values)
+    if values.ndim not in (2, 3):
+        raise ValueError(
+            "labels of several sources must have the shape (n rows, m sources), of several "
+            f"classes (n rows, m sources, K classes); got {values.shape}."
+        )
+    _check_zero_or_one(values, "labels of several sources", "not looked at")
+    labelled = labels_of(values).any
+    return labels_of(values, check_audited(audited, labelled, certain), certain)
+
+
+def check_groups(groups: Any, n: int) -> Floats | None:
+    """The cluster of each row as a number; None if rows do not belong together."""
+    if groups is None:
+        return None
+    if np.shape(groups) != (n,):
+        raise ValueError(f"groups must have one value per row; got {np.shape(groups)}, not {(n,)}.")
+    return cluster_codes(groups)
 
 
 def _checked_weight(sample_weight: Any, n: int) -> Floats:
@@ -153,7 +195,7 @@ def _checked_weight(sample_weight: Any, n: int) -> Floats:
 
 def check_weighted(rows: Rows, classes: NDArray[Any]) -> None:
     """Both kinds of rows must be left when those without weight are put aside."""
-    weights = rows.sum_columns(_weight_by_label, rows.s, rows.weight)
+    weights = rows.sum_columns(_weight_by_label, rows.labels.any, rows.weight)
     if not sum(weights) < MOST_ROWS:
         raise ValueError(
             f"sample_weight says how many times each row counts, so its sum must be below "
@@ -177,42 +219,45 @@ def _weight_by_label(s: Floats, weight: Floats) -> tuple[float, float]:
     return float(weight[s == 0].sum()), float(weight[s == 1].sum())
 
 
-def check_audited(audited_y: Any, s: Floats, certain: bool = True) -> Floats | None:
-    """Known classes as 1.0, 0.0 or NaN; None if no row is audited.
+def check_audited(audited_y: Any, labelled: Floats, certain: bool = True) -> Floats | None:
+    """Known classes as 1.0, 0.0 or NaN, like the labels; None if no row is audited.
 
     A labelled row that is negative is an error where labels are certain.
     """
     if audited_y is None:
         return None
-    try:
-        audited = np.array(
-            [np.nan if value is None else float(value) for value in column_or_1d(audited_y)]
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            "audited_y must be 1 (positive), 0 (negative) or NaN (not audited) for each row; "
-            f"got {error}."
-        ) from None
-    if len(audited) != len(s):
-        raise ValueError(
-            f"audited_y must have one value per row; got {len(audited)} for {len(s)} rows."
-        )
-    known = ~np.isnan(audited)
-    wrong = np.flatnonzero(known & ~np.isin(audited, (0.0, 1.0)))
-    if len(wrong):
-        raise ValueError(
-            "audited_y must be 1 (positive), 0 (negative) or NaN (not audited); "
-            f"got {audited[wrong[0]]:g} in row {wrong[0]}."
-        )
-    clash = np.flatnonzero(known & (audited == 0) & (s == 1))
+    audited = _numbers("audited_y", column_or_1d(audited_y) if labelled.ndim == 1 else audited_y)
+    if audited.shape != labelled.shape:
+        got, rows = (" x ".join(map(str, each.shape)) for each in (audited, labelled))
+        raise ValueError(f"audited_y must have one value per row; got {got} for {rows} rows.")
+    _check_zero_or_one(audited, "audited_y", "not audited")
+    clash = np.argwhere((audited == 0) & (labelled == 1))
     if len(clash) and certain:
         raise ValueError(
             "a labelled row is positive, so audited_y may not call it negative; "
-            f"got label 1 and audited_y 0 in row {clash[0]}"
+            f"got label 1 and audited_y 0 in row {clash[0, 0]}"
             + (f" and {len(clash) - 1} more" if len(clash) > 1 else "")
             + ". If labels may be false, give JointClassifier a false_label_rate."
         )
-    return audited if known.any() else None
+    return None if np.isnan(audited).all() else audited
+
+
+def _numbers(name: str, values: Any) -> Floats:
+    """Values as numbers, None as NaN."""
+    try:
+        return np.asarray(values, dtype=object).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be 1, 0 or NaN for each row; got {error}.") from None
+
+
+def _check_zero_or_one(values: Floats, name: str, missing: str) -> None:
+    wrong = np.argwhere(~(np.isnan(values) | np.isin(values, (0.0, 1.0))))
+    if len(wrong):
+        value, row = values[tuple(wrong[0])], wrong[0, 0]
+        raise ValueError(
+            f"{name} must be 1 (positive), 0 (negative) or NaN ({missing}); "
+            f"got {value:g} in row {row}."
+        )
 
 
 # Squares of numbers beyond overflow, those of numbers below underflow, in sums over many rows.
@@ -328,7 +373,7 @@ def _mean_and_sd(name: str, given: Any) -> tuple[float, float]:
 
 def separated(rows: Rows, link: Link, models: list[Floats]) -> bool:
     """Whether the fitted s(x) is larger on every labelled row than on any other."""
-    ends = rows.sum_rows(partial(_nearest, link, models), rows.s, rows.weight)
+    ends = rows.sum_rows(partial(_nearest, link, models), rows.labels.any, rows.weight)
     return bool(ends.low > ends.high)
 
 

@@ -7,7 +7,7 @@ from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, Li
 from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
 from doublelogit.fitted.network import Layer, Network
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
-from doublelogit.fitted.protocol import Coefficients, FittedModel, Side
+from doublelogit.fitted.protocol import Coefficients, FittedModel, Probabilities, Side
 
 __all__ = [
     "BentPosteriorSide",
@@ -26,6 +26,7 @@ __all__ = [
     "PluggedSide",
     "PosteriorMixture",
     "PosteriorSide",
+    "Probabilities",
     "ScaledLabel",
     "Side",
 ]

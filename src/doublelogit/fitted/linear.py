@@ -10,7 +10,7 @@ from doublelogit._types import Floats, Matrix
 from doublelogit.core.design import predictor
 from doublelogit.core.likelihood import positive_given_unlabelled
 from doublelogit.core.link import LINKS, to_logit
-from doublelogit.fitted.protocol import Coefficients, Side
+from doublelogit.fitted.protocol import Coefficients, Probabilities, Side
 
 
 def uncentred_coef(coef: Floats, shift: Floats) -> Floats:
@@ -94,12 +94,22 @@ class LinearPair:
         return np.asarray(expit(self.propensity_logit(X)))
 
     def label_proba(self, X: Any) -> Floats:
-        y_x = self.outcome_proba(X)
-        return y_x * self.propensity(X) + (1 - y_x) * self.false_label_rate
+        return self._label(self.outcome_proba(X), self.propensity(X))
 
     def hidden_proba(self, X: Any) -> Floats:
-        log_not_e = log_expit(-self.propensity_logit(X)) - np.log1p(-self.false_label_rate)
-        return positive_given_unlabelled(self.outcome_logit(X), log_not_e)
+        return self._hidden(self.outcome_logit(X), self.propensity_logit(X))
+
+    def probabilities(self, X: Any) -> Probabilities:
+        a, b = self.outcome_logit(X), self.propensity_logit(X)
+        y_x, e_x = np.asarray(expit(a)), np.asarray(expit(b))
+        return Probabilities(y_x, e_x, self._label(y_x, e_x), self._hidden(a, b))
+
+    def _label(self, y_x: Floats, e_x: Floats) -> Floats:
+        return y_x * e_x + (1 - y_x) * self.false_label_rate
+
+    def _hidden(self, a: Floats, b: Floats) -> Floats:
+        log_not_e = log_expit(-b) - np.log1p(-self.false_label_rate)
+        return positive_given_unlabelled(a, log_not_e)
 
     def hidden_slope(self, X: Any) -> Floats:
         return -self.propensity(X)  # logit t = logit y + log(1 - e)

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.core.design import predictor, quadratic
-from doublelogit.fitted.protocol import Coefficients
+from doublelogit.fitted.protocol import Coefficients, Probabilities
 
 BISECTIONS = 50  # leave 1e-14 of the range
 LIMIT = 1e-12  # probabilities of 0 and 1 have no logit
@@ -127,23 +127,26 @@ class PosteriorMixture:
         return self.propensity_model.proba(X, self.weight)
 
     def label_proba(self, X: Matrix) -> Floats:
-        """y(x) times the propensity of positives, E[ye] / E[y], which is no product of means."""
-        y, unlabelled = self._positive_and_unlabelled(X)
-        return np.asarray(y * (1 - unlabelled))
+        return self.probabilities(X).label
 
     def hidden_proba(self, X: Matrix) -> Floats:
-        """P(Y=1 | x, S=0) = (y - s) / (1 - s)."""
-        y, unlabelled = self._positive_and_unlabelled(X)
-        hidden = y * unlabelled
-        return np.asarray(hidden / np.maximum(1 - y + hidden, np.finfo(float).tiny))
+        return self.probabilities(X).hidden
 
-    def _positive_and_unlabelled(self, X: Matrix) -> tuple[Floats, Floats]:
-        """y(x), and the probability that a positive row is not labelled, E[y(1-e)] / E[y]."""
+    def probabilities(self, X: Matrix) -> Probabilities:
+        """Means over the components, and P(Y=1 | x, S=0) = (y - s) / (1 - s).
+
+        s(x) is y(x) times the propensity of positives, E[ye] / E[y], which is no product of means.
+        """
         a, b = self.outcome_model.predictor(X), self.propensity_model.predictor(X)
-        y = expit(a)
-        total = np.maximum(y @ self.weight, np.finfo(float).tiny)
-        unlabelled = np.minimum((y * expit(-b)) @ self.weight / total, 1.0)
-        return self.outcome_model.proba_at(a, self.weight), unlabelled
+        y, tiny = expit(a), np.finfo(float).tiny
+        # probability that a positive is not labelled, E[y(1-e)] / E[y]
+        unlabelled = (y * expit(-b)) @ self.weight / np.maximum(y @ self.weight, tiny)
+        unlabelled = np.minimum(unlabelled, 1.0)
+        y_x = self.outcome_model.proba_at(a, self.weight)
+        e_x = self.propensity_model.proba_at(b, self.weight)
+        hidden = y_x * unlabelled
+        t_x = hidden / np.maximum(1 - y_x + hidden, tiny)
+        return Probabilities(y_x, e_x, np.asarray(y_x * (1 - unlabelled)), np.asarray(t_x))
 
     def hidden_slope(self, X: Matrix) -> Floats:
         return -self.propensity(X)

@@ -20,6 +20,25 @@ class Coefficients(NamedTuple):
     gamma: Floats | None
 
 
+class Probabilities(NamedTuple):
+    """The four probabilities of each row: y(x), e(x), s(x) and t(x)."""
+
+    positive: Floats
+    propensity: Floats
+    label: Floats
+    hidden: Floats
+
+    @property
+    def listed(self) -> Floats:
+        """The score of a list of likely hidden positives."""
+        return list_score(self.hidden, self.positive)
+
+
+def list_score(hidden: Floats, positive: Floats) -> Floats:
+    """P(Y=1 | x, S=0), or P(Y=1 | x) by NAIVE, which knows of no hidden positives."""
+    return hidden if hidden.any() else positive
+
+
 class FittedModel(Protocol):
     """Two fitted models, of the class and of the labelling, or a distribution over such pairs."""
 
@@ -44,6 +63,9 @@ class FittedModel(Protocol):
 
     def hidden_proba(self, X: Any) -> Floats:
         """Probability that an unlabelled row is positive, t(x) = P(Y=1 | x, S=0)."""
+
+    def probabilities(self, X: Any) -> Probabilities:
+        """All four, by one look at X."""
 
     def hidden_slope(self, X: Any) -> Floats:
         """Slope of the logit of t(x) in the propensity's predictor; in the outcome's it is one."""

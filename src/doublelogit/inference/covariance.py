@@ -15,6 +15,7 @@ import numpy as np
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.labels import Labels
 from doublelogit.core.objective import Pair, four_blocks
 from doublelogit.core.rows import Rows
 from doublelogit.inference.fitted_problem import FittedProblem
@@ -81,33 +82,29 @@ def belief_scores(fitted: FittedProblem) -> list[Floats]:
 def _meat(fitted: FittedProblem) -> Floats:
     """Sum of the outer products of the rows' weighted scores."""
     rows = fitted.problem.rows
-    return rows.sum_rows(partial(_outer, fitted.pair), rows.s, rows.known, rows.weight)
+    return rows.sum_rows(partial(_outer, fitted.pair), rows.labels, rows.weight)
 
 
 def cluster_scores(fitted: FittedProblem, clusters: Groups) -> Floats:
     """Scores summed within clusters, one row each."""
     rows, fn = fitted.problem.rows, partial(_within, fitted.pair, len(clusters))
-    return rows.sum_rows(fn, rows.s, rows.known, rows.weight, clusters.codes)
+    return rows.sum_rows(fn, rows.labels, rows.weight, clusters.codes)
 
 
-def row_gradients(
-    pair: Pair, X: Matrix, s: Floats, known: Floats
-) -> tuple[Matrix, Matrix, Floats, Floats]:
+def row_gradients(pair: Pair, X: Matrix, labels: Labels) -> tuple[Matrix, Matrix, Floats, Floats]:
     """Features of both models, and the loss's derivatives in the two predictors."""
     Xa, Xb = pair.features(X)
-    f = pair.response.gradient(s, known, *pair.predictors(Xa, Xb))
+    f = pair.response.gradient(labels, *pair.predictors(Xa, Xb))
     return Xa, Xb, f.d_a, f.d_b
 
 
-def _outer(pair: Pair, X: Matrix, s: Floats, known: Floats, weight: Floats) -> Floats:
-    Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
+def _outer(pair: Pair, X: Matrix, labels: Labels, weight: Floats) -> Floats:
+    Xa, Xb, d_a, d_b = row_gradients(pair, X, labels)
     d_a, d_b = weight * d_a, weight * d_b
     return four_blocks(Xa, Xb, d_a**2, d_a * d_b, d_b**2)
 
 
-def _within(
-    pair: Pair, n: int, X: Matrix, s: Floats, known: Floats, weight: Floats, codes: Floats
-) -> Floats:
-    Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
+def _within(pair: Pair, n: int, X: Matrix, labels: Labels, weight: Floats, codes: Floats) -> Floats:
+    Xa, Xb, d_a, d_b = row_gradients(pair, X, labels)
     sides = ((Xa, d_a), (Xb, d_b))
     return np.hstack([gathered_terms(codes, n, Z, -weight * d) for Z, d in sides])

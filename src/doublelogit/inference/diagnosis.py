@@ -52,7 +52,7 @@ class RowProbabilities:
             rows.map_rows(partial(_predicted, model, name))
             for name in ("outcome_proba", "propensity", "label_proba")
         ]
-        return cls(*rows.collect(_beside, rows.s, rows.weight, *columns).T)
+        return cls(*rows.collect(_beside, rows.labels.any, rows.weight, *columns).T)
 
     @property
     def separated(self) -> bool:

@@ -18,6 +18,7 @@ from doublelogit.common.thresholds import (
     VERY_WIDE,
 )
 from doublelogit.common.wording import as_parameters
+from doublelogit.core.labels import Labels
 from doublelogit.core.rows import row_count
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.exceptions import MisfitWarning, OrientationWarning, WeakIdentificationWarning
@@ -71,7 +72,8 @@ class LikelihoodInference(Inference):
         problem = self._fitted.problem
         free = replace(problem, l2=0.0, propensity_l2=0.0, beliefs=())
         value = -problem.n * free.likelihood.value_grad(self._fitted.theta).value
-        n, labelled = row_count(problem.rows), problem.rows.sum_columns(np.sum, problem.rows.s)
+        rows = problem.rows
+        n, labelled = row_count(rows), rows.sum_columns(np.sum, rows.labels.any)
         heading = (
             f"{type(self.model).__name__}: {n} rows, {int(labelled)} labelled; "
             f"log-likelihood {value:.2f}; {self.cov_type} covariance"
@@ -144,9 +146,7 @@ class LikelihoodInference(Inference):
             raise TypeError(f"sensitivity to false labels needs a JointClassifier; got {name}.")
         if rates is None:
             rows = self._fitted.problem.rows
-            rates = (
-                RATES[1:] if rows.sum_columns(_labelled_negatives, rows.s, rows.known) else RATES
-            )
+            rates = RATES[1:] if rows.sum_columns(_labelled_negatives, rows.labels) else RATES
         estimates = {}
         for rate in rates:
             refitted = clone(self.model).set_params(false_label_rate=float(rate))
@@ -339,5 +339,5 @@ def likelihood_inference(
     return LikelihoodInference(model, fitted, sampling, data)
 
 
-def _labelled_negatives(s: Floats, known: Floats) -> int:
-    return int(np.count_nonzero((s == 1) & (known == 0)))
+def _labelled_negatives(labels: Labels) -> int:
+    return int(np.count_nonzero((labels.any == 1) & (labels.known == 0)))

@@ -79,7 +79,7 @@ def misfits(fitted: FittedProblem) -> list[Misfit]:
     rows = problem.rows
     columns = _Columns.of(problem, questions, size)
     fn = partial(_gram, fitted.pair, columns, problem.false_label_rate)
-    gram = rows.sum_rows(fn, rows.s, rows.weight)
+    gram = rows.sum_rows(fn, rows.labels.any, rows.weight)
     names = [*fitted.feature_names]
     results = []
     for kind in MISFIT_LEVELS:

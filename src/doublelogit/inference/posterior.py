@@ -15,6 +15,7 @@ from scipy.special import expit, logit, ndtr
 from doublelogit._types import Floats, Matrix
 from doublelogit.common.thresholds import UNDETERMINED
 from doublelogit.core.design import Terms
+from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import positive_given_label
 from doublelogit.core.rows import row_count
 from doublelogit.fitted import PosteriorMixture
@@ -182,7 +183,7 @@ class PosteriorInference(Inference):
             terms += [(which, str(name)) for name in used.take(names)]
             values.append(_coefficient_columns(mixture, side.straight, level)[_positions(used)])
         rows = problem.rows
-        n, labelled = row_count(rows), int(rows.sum_columns(np.sum, rows.s))
+        n, labelled = row_count(rows), int(rows.sum_columns(np.sum, rows.labels.any))
         heading = (
             f"{type(model).__name__}: {n} rows, {labelled} labelled; posterior of "
             f"{len(mixture.weight)} components"
@@ -219,7 +220,7 @@ class PosteriorInference(Inference):
         rows = self._problem.rows
         groups = Groups.everyone(rows) if by is None else Groups.from_values(by, rows, "by")
         fn = partial(_sums, self._mixture, len(groups))
-        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight, groups.codes)
+        sums = rows.sum_rows(fn, rows.labels, rows.weight, groups.codes)
         return groups.names, GroupPosterior(self._mixture, sums)
 
     def _estimates(
@@ -288,15 +289,14 @@ def _sums(
     mixture: PosteriorMixture,
     n: int,
     X: Matrix,
-    s: Floats,
-    known: Floats,
+    labels: Labels,
     weight: Floats,
     codes: Floats,
 ) -> ComponentSums:
     a, b = mixture.outcome_model.predictor(X), mixture.propensity_model.predictor(X)
     y = expit(a)
-    t = positive_given_label(known[:, None], a, b)
-    kinds = np.column_stack([np.ones(len(s)), s == 1, s == 0])
+    t = positive_given_label(labels.known[:, None], a, b)
+    kinds = np.column_stack([np.ones(len(y)), labels.any == 1, labels.any == 0])
     Z = mixture.outcome_model.features(X)
     slopes = [gathered_terms(codes, n, Z, weight * column) for column in (y * (1 - y)).T]
     return ComponentSums(
@@ -304,5 +304,5 @@ def _sums(
         positive=gathered(codes, n, y, weight),
         squares=gathered(codes, n, y**2, weight),
         slopes=np.array(slopes),
-        hidden=gathered(codes, n, t, weight * (s == 0)),
+        hidden=gathered(codes, n, t, weight * (labels.any == 0)),
     )

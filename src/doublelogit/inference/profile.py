@@ -20,7 +20,7 @@ from scipy.stats import chi2
 
 from doublelogit._types import Floats
 from doublelogit.common.threads import with_paying_threads
-from doublelogit.core.rows import weighted_mean
+from doublelogit.core.rows import labelled_share
 from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.maximum import maximum, worth_hessians
@@ -165,7 +165,7 @@ def prevalence_from(position: float, bound: float) -> float:
 
 def least_prevalence(problem: Problem) -> float:
     """The prevalence if every positive were labelled."""
-    mean_s = weighted_mean(problem.rows, problem.rows.s)
+    mean_s = labelled_share(problem.rows)
     return float(prevalence_at(1.0, mean_s, problem.false_label_rate))
 
 

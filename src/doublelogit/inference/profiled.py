@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from doublelogit.core.rows import weighted_mean
+from doublelogit.core.rows import labelled_share
 from doublelogit.inference.covariance import Sampling, covariance
 from doublelogit.inference.estimate import Estimate
 from doublelogit.inference.fitted_problem import FittedProblem
@@ -42,7 +42,7 @@ class ProfiledShares:
     def label_frequency(self) -> Estimate:
         """Share of the positives that are labelled: the prevalence tells it, and falls with it."""
         rows = self.fitted.problem.rows
-        mean_s, rate = weighted_mean(rows, rows.s), self.fitted.problem.false_label_rate
+        mean_s, rate = labelled_share(rows), self.fitted.problem.false_label_rate
         ends = [
             (label_frequency_at(high, mean_s, rate), label_frequency_at(low, mean_s, rate))
             for low, high in reversed(self.prevalence().regions)

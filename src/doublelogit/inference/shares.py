@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.core.labels import Labels
 from doublelogit.core.objective import Pair, four_blocks
 from doublelogit.inference.covariance import (
     Sampling,
@@ -66,7 +67,7 @@ class GroupShares:
         """All sums that shares of these groups need, in one pass over the rows."""
         rows = fitted.problem.rows
         fn = partial(_sums, fitted.pair, len(groups), sampling)
-        sums = rows.sum_rows(fn, rows.s, rows.known, rows.weight, groups.codes)
+        sums = rows.sum_rows(fn, rows.labels, rows.weight, groups.codes)
         return cls(fitted, groups, sampling, sums)
 
     def prevalence(self) -> Share:
@@ -146,7 +147,7 @@ class GroupShares:
         clusters, rows = self.sampling.clusters, self.fitted.problem.rows
         assert clusters is not None
         fn = partial(_residuals, self.fitted.pair, residual, len(clusters))
-        columns = (rows.s, rows.weight, self.groups.codes, clusters.codes)
+        columns = (rows.labels.any, rows.weight, self.groups.codes, clusters.codes)
         return rows.sum_rows(fn, *columns)
 
 
@@ -162,14 +163,13 @@ def _sums(
     n: int,
     sampling: Sampling,
     X: Matrix,
-    s: Floats,
-    known: Floats,
+    labels: Labels,
     weight: Floats,
     codes: Floats,
 ) -> GroupSums:
-    Xa, Xb, d_a, d_b = row_gradients(pair, X, s, known)
+    Xa, Xb, d_a, d_b = row_gradients(pair, X, labels)
     y = pair.response.outcome(*pair.predictors(Xa, Xb))
-    m, v = np.column_stack([np.ones(len(s)), s, y.value]), sampling.weight(weight)
+    m, v = np.column_stack([np.ones(len(weight)), labels.any, y.value]), sampling.weight(weight)
 
     def sums_of_terms(weight: Floats, by_a: Floats, by_b: Floats) -> Floats:
         sides = ((Xa, by_a), (Xb, by_b))
@@ -177,16 +177,16 @@ def _sums(
 
     # scores are minus the loss's derivatives
     crossed = [sums_of_terms(-v * m[:, i], d_a, d_b) for i in range(3)]
-    products = gathered(codes, n, (m[:, :, None] * m[:, None, :]).reshape(len(s), 9), v)
+    products = gathered(codes, n, (m[:, :, None] * m[:, None, :]).reshape(-1, 9), v)
     t = pair.response.hidden(*pair.predictors(Xa, Xb))
-    unlabelled, unknown = weight * (s == 0), np.isnan(known)
+    unlabelled, unknown = weight * (labels.any == 0), np.isnan(labels.known)
     return GroupSums(
         moments=gathered(codes, n, m, weight),
         slopes=sums_of_terms(weight, y.d_a, y.d_b),
         products=products.reshape(n, 3, 3),
         crossed=np.stack(crossed, axis=1),
         meat=four_blocks(Xa, Xb, v * d_a**2, v * d_a * d_b, v * d_b**2),
-        hidden=_hidden(codes, n, np.where(unknown, t.value, known), unlabelled, sampling),
+        hidden=_hidden(codes, n, np.where(unknown, t.value, labels.known), unlabelled, sampling),
         # an audited class depends on no model
         hidden_slopes=sums_of_terms(unlabelled * unknown, t.d_a, t.d_b),
     )

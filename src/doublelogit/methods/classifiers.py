@@ -52,10 +52,10 @@ class ClassifierModel:
     def _folds(self) -> list[tuple[Any, Any]]:
         """Rows to fit and rows to be judged."""
         if self.n_folds == 1:
-            every = np.arange(len(self.rows.s))
+            every = np.arange(len(self.rows))
             return [(every, every)]
         folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=0)
-        return list(folds.split(self.rows.s, self.rows.s))
+        return list(folds.split(self.rows.labels.any, self.rows.labels.any))
 
     def _fitted(self, target: Floats, weight: Floats) -> Any:
         shares = weight * target, weight * (1 - target)

@@ -73,7 +73,7 @@ def em(
             break
     outcome.theta, propensity.theta = likelihood.split(theta)
     if refit:
-        outcome.fit(rows.map_columns(_inverse_propensity, rows.s, propensity.predictor()))
+        outcome.fit(rows.map_columns(_inverse_propensity, rows.labels.any, propensity.predictor()))
     by_gradient = tol > 0 and stopping == "gradient"  # which tells the truth of any M-step
     converged = converged and (by_gradient or accurate(outcome, propensity))
     return PUFit(fitted_pair(outcome, propensity), n_iter, converged, tuple(trace))
@@ -103,9 +103,9 @@ def em_classifiers(
 def _round(rows: Rows, outcome: Model, propensity: Model) -> float:
     """E-step from the current pair, then both M-step fits; returns W_n reached."""
     a, b = outcome.predictor(), propensity.predictor()
-    t: Column = rows.map_columns(positive_given_label, rows.known, a, b)
+    t: Column = rows.map_columns(positive_given_label, rows.labels.known, a, b)
     value = outcome.fit(t)
-    propensity.fit(rows.s, rows.map_columns(np.multiply, rows.weight, t))
+    propensity.fit(rows.labels.any, rows.map_columns(np.multiply, rows.weight, t))
     return value
 
 

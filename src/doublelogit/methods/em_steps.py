@@ -56,6 +56,6 @@ def _information(problem: Problem, theta: Floats) -> list[Factor]:
     rows, (outcome, propensity) = problem.rows, logistic_models(problem)
     outcome.theta, propensity.theta = problem.likelihood.split(theta)
     a, b = outcome.predictor(), propensity.predictor()
-    t = rows.map_columns(positive_given_label, rows.known, a, b)
+    t = rows.map_columns(positive_given_label, rows.labels.known, a, b)
     weight = rows.map_columns(np.multiply, rows.weight, t)
-    return [outcome.information(t, rows.weight), propensity.information(rows.s, weight)]
+    return [outcome.information(t, rows.weight), propensity.information(rows.labels.any, weight)]

@@ -18,6 +18,7 @@ import numpy as np
 
 from doublelogit._types import Column, Floats, Matrix
 from doublelogit.core.design import predictor
+from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import expected_complete, positive_given_label
 from doublelogit.core.objective import PairGradient, penalised, pulled_back
 from doublelogit.core.solvers import Adam, ValueGrad, settled, stationary
@@ -43,7 +44,7 @@ def lbe(
     trace: list[float] = []
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
-        value, grad = _criterion(problem, theta, rows.known)  # the E-step in the same pass
+        value, grad = _criterion(problem, theta, rows.labels.known)  # the E-step in the same pass
         trace.append(value)
         # here, at the E-step's own point, this is the gradient of Q_n (Fisher)
         rule_met = (
@@ -55,7 +56,7 @@ def lbe(
             converged = True
             break
         if steps > 1:
-            q = rows.map_rows(partial(_e_step, *likelihood.coefficients(theta)), rows.known)
+            q = rows.map_rows(partial(_e_step, *likelihood.coefficients(theta)), rows.labels.known)
         for step in range(steps):
             if step > 0:
                 grad = _criterion(problem, theta, q).grad
@@ -95,11 +96,15 @@ def _e_step(beta: Floats, gamma: Floats, X: Matrix, known: Floats) -> Floats:
 def _criterion(problem: Problem, theta: Floats, q: Column) -> ValueGrad:
     """The M-step's criterion and its gradient, given q; where q is NaN the E-step is made here."""
     rows, likelihood = problem.rows, problem.likelihood
-    sums = rows.sum_rows(partial(_sums, *likelihood.coefficients(theta)), rows.s, q, rows.weight)
+    sums = rows.sum_rows(
+        partial(_sums, *likelihood.coefficients(theta)), rows.labels.any, q, rows.weight
+    )
     return penalised(likelihood, theta, sums.value, likelihood.gathered(sums.d_beta, sums.d_gamma))
 
 
 def _sums(
     beta: Floats, gamma: Floats, X: Matrix, s: Floats, q: Floats, weight: Floats
 ) -> PairGradient:
-    return pulled_back(X, expected_complete(s, q, predictor(X, beta), predictor(X, gamma)), weight)
+    return pulled_back(
+        X, expected_complete(Labels(s, q), predictor(X, beta), predictor(X, gamma)), weight
+    )

@@ -15,6 +15,6 @@ from doublelogit.methods.problem import Problem
 def naive(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PUFit:
     """Fit the label; the outcome model is what the label model is, and e(x) = 1."""
     model = label_model(problem, tol=tol, max_iter=max_iter)
-    solution = model.solve(problem.rows.s)
+    solution = model.solve(problem.rows.labels.any)
     pair = LinearPair(model.side(), CertainLabel())
     return PUFit(pair, solution.n_iter, solution.converged, (solution.value,))

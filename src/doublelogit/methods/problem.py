@@ -8,6 +8,7 @@ import numpy as np
 
 from doublelogit._types import Floats, Ints
 from doublelogit.core.design import Terms
+from doublelogit.core.labels import Labels, labels_of
 from doublelogit.core.link import DoubleResponse, Link, Response, link_name
 from doublelogit.core.objective import DoubleLogisticObjective
 from doublelogit.core.rows import Rows
@@ -71,12 +72,12 @@ class Problem:
     @cached_property
     def n_labelled(self) -> float:
         """Total weight of the labelled rows."""
-        return float(self.rows.sum_columns(np.dot, self.rows.s, self.rows.weight))
+        return float(self.rows.sum_columns(np.dot, self.rows.labels.any, self.rows.weight))
 
     @cached_property
     def audited(self) -> bool:
         """Whether the class of some row is known other than by its label."""
-        return bool(self.rows.sum_columns(_audited, self.rows.s, self.rows.known, self.rows.weight))
+        return bool(self.rows.sum_columns(_audited, self.rows.labels, self.rows.weight))
 
     @property
     def label(self) -> Terms:
@@ -127,13 +128,13 @@ class Problem:
     def relabelled(self, s: Floats) -> "Problem":
         """The problem with other labels of its rows, whose moments are shared."""
         rows: Any = self.rows  # labels are drawn of rows in memory
-        other = replace(self, rows=replace(rows, s=s, known=np.where(s == 1, 1.0, np.nan)))
+        other = replace(self, rows=replace(rows, labels=labels_of(s)))
         object.__setattr__(other, "moments", self.moments)
         return other
 
 
-def _audited(s: Floats, known: Floats, weight: Floats) -> int:
-    return int(np.count_nonzero(~np.isnan(known) & (s == 0) & (weight > 0)))
+def _audited(labels: Labels, weight: Floats) -> int:
+    return int(np.count_nonzero(~np.isnan(labels.known) & (labels.any == 0) & (weight > 0)))
 
 
 def full(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from doublelogit._types import Floats
-from doublelogit.core.rows import weighted_mean
+from doublelogit.core.rows import labelled_share
 from doublelogit.methods.logistic import Model, label_model, logistic_models
 from doublelogit.methods.problem import Problem
 
@@ -26,11 +26,11 @@ def naive_start(problem: Problem) -> Floats:
     """The naive model of the label, and the propensity halfway between s(x) and one."""
     rows = problem.rows
     outcome, propensity = logistic_models(problem)
-    outcome.fit(rows.s)
+    outcome.fit(rows.labels.any)
     label = outcome
     if not problem.label.same(problem.outcome):
         label = label_model(problem)
-        label.fit(rows.s)
+        label.fit(rows.labels.any)
     propensity.fit(rows.map_columns(lambda z: (expit(z) + 1) / 2, label.predictor()))
     return np.concatenate([outcome.theta, propensity.theta])
 
@@ -45,21 +45,22 @@ def balanced_start(problem: Problem) -> Floats:
 def half_start(problem: Problem) -> Floats:
     """The naive model of the label, and a propensity of one half."""
     outcome, propensity = logistic_models(problem)
-    outcome.fit(problem.rows.s)
+    outcome.fit(problem.rows.labels.any)
     return np.concatenate([outcome.theta, propensity.theta])
 
 
 def fit_balanced(problem: Problem, outcome: Model, propensity: Model) -> None:
     """The first fits of SAR-EM, on the models given."""
     rows = problem.rows
-    mean_s = weighted_mean(rows, rows.s)
+    mean_s = labelled_share(rows)
 
     def balanced(s: Floats, weight: Floats) -> Floats:
         return weight * np.where(s == 1, 1 - mean_s, mean_s)
 
-    outcome.fit(rows.s, rows.map_columns(balanced, rows.s, rows.weight))
+    outcome.fit(rows.labels.any, rows.map_columns(balanced, rows.labels.any, rows.weight))
     propensity.fit(
-        rows.s, rows.map_columns(_positive, rows.known, rows.weight, outcome.predictor())
+        rows.labels.any,
+        rows.map_columns(_positive, rows.labels.known, rows.weight, outcome.predictor()),
     )
 
 

@@ -27,7 +27,7 @@ from scipy.special import expit, logit
 
 from doublelogit._types import Column, Floats
 from doublelogit.core.likelihood import log_not, log_not_label
-from doublelogit.core.rows import Rows, weighted_mean
+from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.core.selection import quantile_over
 from doublelogit.core.solvers import Anderson, settled
 from doublelogit.fitted.fit import PUFit
@@ -67,9 +67,9 @@ def tm(
     label = label or label_model(problem)
     outcome = outcome or outcome_model(problem, again=True, tol=ROUND_TOL)
     propensity = propensity or propensity_model(problem, valued=False, again=True, tol=ROUND_TOL)
-    alpha = weighted_mean(rows, rows.s) if stratum_quantile is None else stratum_quantile
+    alpha = labelled_share(rows) if stratum_quantile is None else stratum_quantile
 
-    label.fit(rows.s)
+    label.fit(rows.labels.any)
     a, log_not_e = naive_state(rows, label.predictor())
     trace = [_fit_outcome(outcome, rows, a, log_not_e)]
     accelerator = Anderson(memory=3, scale=problem.likelihood.scale) if accelerate else None
@@ -77,11 +77,11 @@ def tm(
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
         last, a = (a, log_not_e), outcome.predictor()
-        labelled = rows.map_columns(np.multiply, rows.s, rows.weight)
+        labelled = rows.map_columns(np.multiply, rows.labels.any, rows.weight)
         t = quantile_over(rows, a, labelled, alpha, to=expit)
         del labelled  # a column more would count while the propensity is fitted
         inside = partial(_stratum, logit(min(t * (1 + TIE), 1.0)))
-        propensity.fit(rows.s, rows.map_columns(inside, rows.known, rows.weight, a))
+        propensity.fit(rows.labels.any, rows.map_columns(inside, rows.labels.known, rows.weight, a))
         if accelerator:
             theta = _jump(accelerator, theta, outcome, propensity)
             a = outcome.predictor()
@@ -100,7 +100,7 @@ def tm(
 
 
 def _fit_outcome(outcome: Model, rows: Rows, a: Column, log_not_e: Column) -> float:
-    return outcome.fit(rows.map_columns(soft_target, rows.known, a, log_not_e))
+    return outcome.fit(rows.map_columns(soft_target, rows.labels.known, a, log_not_e))
 
 
 def _jump(accelerator: Anderson, theta: Floats | None, outcome: Model, propensity: Model) -> Floats:

@@ -21,9 +21,9 @@ from doublelogit.methods.problem import Problem
 def tm_simple(problem: Problem, *, tol: float = 1e-6, max_iter: int = 100) -> PUFit:
     """Fit the label, then the outcome with the weights that the naive propensity implies."""
     label = label_model(problem, tol=tol, max_iter=max_iter)
-    first = label.solve(problem.rows.s)
+    first = label.solve(problem.rows.labels.any)
     a, log_not_e = naive_state(problem.rows, label.predictor())
-    target = problem.rows.map_columns(soft_target, problem.rows.known, a, log_not_e)
+    target = problem.rows.map_columns(soft_target, problem.rows.labels.known, a, log_not_e)
     model = outcome_model(problem, tol=tol, max_iter=max_iter)
     second = model.solve(target)
     pair = LinearPair(model.side(), HalfwayLabel(label.coef))

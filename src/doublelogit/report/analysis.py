@@ -13,6 +13,7 @@ from doublelogit.common.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
 from doublelogit.findings import Finding
 from doublelogit.findings import audit as audits
 from doublelogit.fitted.fit import Orientation
+from doublelogit.fitted.protocol import Probabilities
 from doublelogit.inference import Inference, ScarTest, scar_test
 from doublelogit.report.answers import (
     AUDITED,
@@ -29,7 +30,7 @@ from doublelogit.report.flexible import flexible_classes
 from doublelogit.report.opinions import FirstRows, Progress, Voice, other_methods, silent
 from doublelogit.report.residuals import worst_residuals
 from doublelogit.table_models.table_doubts import TableDoubts
-from doublelogit.table_models.table_model import FittedTable, Probabilities, quietly
+from doublelogit.table_models.table_model import FittedTable, quietly
 from doublelogit.table_models.table_rows import TableRows
 from doublelogit.tables import Table
 

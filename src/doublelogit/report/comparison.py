@@ -14,6 +14,7 @@ from doublelogit.common.thresholds import CLEARLY_BETTER
 from doublelogit.findings import Finding
 from doublelogit.findings import audit as audit_findings
 from doublelogit.findings import methods as findings
+from doublelogit.fitted.protocol import list_score
 from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
 from doublelogit.registry import (
@@ -34,7 +35,6 @@ from doublelogit.table_models.table_model import (
     encode_columns,
     fit_rows,
     fit_table,
-    list_score,
     quietly,
 )
 from doublelogit.tables import Table, TableEncoding

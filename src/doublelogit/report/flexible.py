@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
 from doublelogit.common.threads import with_paying_threads
+from doublelogit.fitted.protocol import Probabilities
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.drivers import labelling_terms
@@ -21,7 +22,6 @@ from doublelogit.report.opinions import FirstRows, Opinion, Voice, sample_rows
 from doublelogit.table_models.learners import LINES, Learners
 from doublelogit.table_models.table_model import (
     FittedTable,
-    Probabilities,
     fit_rows,
     make_classifier,
     quietly,
@@ -139,7 +139,7 @@ def curves_of(model: FittedTable, first: FirstRows, rows: Any) -> Curves | None:
         return None
     X = table.encoded(encoding)
     classifier = quietly(fit_rows, _quick(model, encoding), X, table, rows)
-    said = Probabilities.from_classifier(classifier, X)
+    said = classifier.probabilities(X)
     opinion = first.opinion(CURVES, said.positive, said.hidden)
     return Curves(encoding, X, opinion, labelling_terms(classifier, X.columns.tolist()))
 

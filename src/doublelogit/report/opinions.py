@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.fitted.protocol import list_score
 from doublelogit.registry import METHODS, Method
 from doublelogit.table_models.table_model import (
     FittedTable,
-    Probabilities,
     classifier_for,
     fit_rows,
-    list_score,
     quietly,
 )
 from doublelogit.tables import Table
@@ -129,7 +128,7 @@ def other_methods(
     for i, method in enumerate(asked):
         classifier = classifier_for(method, table.roles, encoding, model.known)
         quietly(fit_rows, classifier, X, table, rows)
-        said = Probabilities.from_classifier(classifier, X)
+        said = classifier.probabilities(X)
         voice = Voice(method.name, method.counts_in_claims, method.contradicts)
         found.append(first.opinion(voice, said.positive, said.hidden))
         progress("other methods", (i + 1) / len(asked))

@@ -15,7 +15,7 @@ from doublelogit.engines.scan import ParquetScan
 from doublelogit.estimators.serialization import from_state, state_of
 from doublelogit.exceptions import TableError
 from doublelogit.findings import Finding
-from doublelogit.fitted import FittedModel
+from doublelogit.fitted import FittedModel, Probabilities
 from doublelogit.inference import Inference, infer
 from doublelogit.registry import CHECKING_METHOD, METHODS, Method, with_capability
 from doublelogit.table_models.learners import LINES, LearnerChoice, Learners
@@ -26,36 +26,6 @@ from doublelogit.tables.expansion import frame_parts
 
 KIND = "table model"
 KNOWLEDGE = ("prevalence", "label_frequency", "false_label_rate")
-
-
-@dataclass(frozen=True)
-class Probabilities:
-    """For every row: y(x), e(x), s(x) and P(Y=1 | x, S=0)."""
-
-    positive: Floats
-    propensity: Floats
-    label: Floats
-    hidden: Floats
-
-    @property
-    def listed(self) -> Floats:
-        """The probability that a list of likely hidden positives goes by."""
-        return list_score(self.hidden, self.positive)
-
-    @classmethod
-    def from_classifier(cls, classifier: Any, X: Any) -> "Probabilities":
-        """Probabilities of encoded rows."""
-        return cls(
-            np.asarray(classifier.predict_positive(X)),
-            np.asarray(classifier.predict_propensity(X)),
-            np.asarray(classifier.predict_label_proba(X)),
-            np.asarray(classifier.predict_hidden(X)),
-        )
-
-
-def list_score(hidden: Floats, positive: Floats) -> Floats:
-    """P(Y=1 | x, S=0), or P(Y=1 | x) by NAIVE, which knows of no hidden positives."""
-    return hidden if hidden.any() else positive
 
 
 @dataclass(frozen=True)
@@ -94,7 +64,7 @@ class FittedTable:
 
     def probabilities(self, table: Table) -> Probabilities:
         """Probabilities of every row of a table."""
-        return Probabilities.from_classifier(self.classifier, table.encoded(self.encoding))
+        return self.classifier.probabilities(table.encoded(self.encoding))
 
     def infer(self, table: Table) -> Inference:
         """Inference from the rows of fit."""
@@ -192,7 +162,9 @@ def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> 
     """Fit a classifier to encoded rows of a table, or to some of them."""
     weight = None if table.weight is None else table.weight[rows]
     audited = None if table.audited is None else table.audited[rows]
-    return classifier.fit(X.iloc[rows], table.s[rows], sample_weight=weight, audited_y=audited)
+    groups = None if table.cluster is None else table.cluster[rows]
+    named = {"sample_weight": weight, "audited_y": audited, "groups": groups}
+    return classifier.fit(X.iloc[rows], table.s[rows], **named)
 
 
 def quietly(fit: Any, *arguments: Any) -> Any:

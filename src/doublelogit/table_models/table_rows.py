@@ -10,7 +10,8 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.exceptions import TableWarning
-from doublelogit.table_models.table_model import FittedTable, Probabilities
+from doublelogit.fitted import Probabilities
+from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Roles, Table, read_table
 from doublelogit.tables.labels import code_audited, label_words
 from doublelogit.tables.table import row_ids
@@ -33,7 +34,7 @@ class FrameRows:
 
     @cached_property
     def probabilities(self) -> Probabilities:
-        return Probabilities.from_classifier(self.model.classifier, self.X)
+        return self.model.classifier.probabilities(self.X)
 
     @property
     def ids(self) -> Any:
@@ -108,8 +109,13 @@ class ScanRows:
 
     @cached_property
     def probabilities(self) -> Probabilities:
-        scan = self.scan.encoded_by(self.model.encoding)
-        return Probabilities.from_classifier(self.model.classifier, scan)
+        four = self.model.classifier.probabilities(self.scan.encoded_by(self.model.encoding))
+        if not self.scan.distributed:
+            return four
+        import dask
+
+        # together: each on its own would have the workers read the files four times
+        return Probabilities(*dask.compute(*four))
 
     @property
     def ids(self) -> Any:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
-from doublelogit.tables.words import as_words, quoted
+from doublelogit.tables.words import as_word, as_words, is_missing, quoted
 
 YES = {"1", "yes", "y", "true", "t", "positive", "pos", "labelled", "labeled", "x"}
 WHOLE = re.compile(r"-?\d+\.0+")
@@ -121,6 +122,24 @@ def code_weights(column: Any, first: int = 1) -> Floats:
             f"{column.name!r}."
         )
     return weight
+
+
+def cluster_codes(values: Any) -> Floats:
+    """The cluster of each row as a whole number, by its name alone: the same on every engine."""
+    words = [_cluster(value, row) for row, value in enumerate(np.asarray(values).tolist(), 1)]
+    names, codes = np.unique(np.array(words, dtype=str), return_inverse=True)
+    # 53 bits: engines read columns in double precision
+    numbers = [
+        int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big") >> 11
+        for name in names.tolist()
+    ]
+    return np.array(numbers, dtype=np.float64)[codes]
+
+
+def _cluster(value: Any, row: int) -> str:
+    if is_missing(value) or not (word := as_word(value)):
+        raise TableError(f"every row must have a cluster; row {row} has none.")
+    return word
 
 
 def evident_positive(values: list[str]) -> str | None:

@@ -25,6 +25,9 @@ class Roles:
         Column with the number of times each row counts.
     audited : str, default=None
         Column with the class of rows where it was found out.
+    cluster : str, default=None
+        Column of rows that belong together (a household, a clinic): they are held out, and looked
+        at in an audit, together; not a feature.
     by : str, default=None
         Column of groups for which the prevalence is wanted as well; stays a feature.
     features : tuple of str, default=None
@@ -42,6 +45,7 @@ class Roles:
     id: str | None = None
     weight: str | None = None
     audited: str | None = None
+    cluster: str | None = None
     by: str | None = None
     features: tuple[str, ...] | None = None
     outcome_features: tuple[str, ...] | None = None
@@ -78,7 +82,7 @@ class Roles:
     @property
     def reserved(self) -> set[str]:
         """Columns that are not features."""
-        roles = (self.label, self.id, self.weight, self.audited, *self.ignore)
+        roles = (self.label, self.id, self.weight, self.audited, self.cluster, *self.ignore)
         return {name for name in roles if name is not None}
 
     @property
@@ -98,6 +102,7 @@ class Roles:
             "id": [self.id],
             "weight": [self.weight],
             "audited": [self.audited],
+            "cluster": [self.cluster],
             "by": [self.by],
             "ignore": self.ignore,
             "categorical": self.categorical,

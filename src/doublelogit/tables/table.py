@@ -33,6 +33,7 @@ class Table:
     ids: Any
     weight: Floats | None
     audited: Floats | None
+    cluster: Any
     group: Any
     roles: Roles
     notes: tuple[str, ...]
@@ -56,6 +57,7 @@ class Table:
             ids=row_ids(frame, roles.id),
             weight=None if roles.weight is None else code_weights(frame[roles.weight]),
             audited=None if roles.audited is None else code_audited(frame[roles.audited]),
+            cluster=None if roles.cluster is None else as_words(frame[roles.cluster]),
             group=None if roles.by is None else row_groups(frame[roles.by]),
             roles=replace(roles, positive=coding.positive),
             notes=(*frame.attrs["notes"], *coding.notes, *_id_notes(frame, roles.id)),
@@ -79,7 +81,7 @@ class Table:
         """The table of some rows, by their numbers; itself if these are all."""
         if len(rows) == len(self):
             return self
-        taken = ("s", "ids", "weight", "audited", "group")
+        taken = ("s", "ids", "weight", "audited", "cluster", "group")
         parts = {name: vars(self)[name] for name in taken}
         parts = {name: None if value is None else value[rows] for name, value in parts.items()}
         return replace(self, features=self.features.iloc[rows], **parts, _encoded={})

@@ -15,7 +15,7 @@ def as_words(column: Any) -> Any:
     """
     missing = column.isna().to_numpy()
     words = [
-        "" if gone else _word(value) for value, gone in zip(column.tolist(), missing, strict=True)
+        "" if gone else as_word(value) for value, gone in zip(column.tolist(), missing, strict=True)
     ]
     return np.array(words, dtype=object)
 
@@ -40,12 +40,19 @@ def _literal(character: str) -> str:
     return character if plain else f"\\x{{{ord(character):x}}}"
 
 
-def _word(value: Any) -> str:
+def as_word(value: Any) -> str:
+    """One value as text."""
     if isinstance(value, bool | int | np.bool_ | np.integer):
         return str(int(value))
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
     return str(value).strip()
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or pandas' sign of a missing value."""
+    # the last differs from everything, and from itself, undecidedly
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def quoted(values: Sequence[str], most: int = 6) -> str:

@@ -78,7 +78,7 @@ def jerm(
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
     label, propensity = label_model(problem), propensity_model(problem)
-    label.fit(rows.s)
+    label.fit(rows.labels.any)
     theta = problem.outcome.take(label.coef)
     b = np.logaddexp(0, label.predictor() + np.log(2))  # logit of (1 + s) / 2
     fewest = FEWEST_RELEASED if released else FEWEST
@@ -93,7 +93,7 @@ def jerm(
         accurate_steps = accurate_steps and good
         a = rows.map_rows(partial(predictor, coef=problem.outcome.embed(beta)))
         inside = stratum.weight(a, b)
-        propensity.fit(rows.s, inside)
+        propensity.fit(rows.labels.any, inside)
         b, theta = propensity.predictor(), np.concatenate([beta, propensity.theta])
         rounds.add(theta, problem.likelihood.value_grad(theta).value, inside)
         if not by_number and (rounds.circle or settled(rounds.values, tol)):
@@ -117,8 +117,10 @@ def spies(problem: Problem) -> Spies:
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
     X = problem.label.select(rows.X)
-    labelled = np.flatnonzero((rows.s == 1) & (rows.weight > 0))
-    unknown = np.flatnonzero((rows.s == 0) & np.isnan(rows.known) & (rows.weight > 0))
+    labelled = np.flatnonzero((rows.labels.any == 1) & (rows.weight > 0))
+    unknown = np.flatnonzero(
+        (rows.labels.any == 0) & np.isnan(rows.labels.known) & (rows.weight > 0)
+    )
     if len(unknown) == 0 or X.shape[1] == 0:  # without features all rows are equally near
         return Spies(unknown, rows.weight[unknown])
     from sklearn.neighbors import NearestNeighbors  # takes long, and no other method wants it
@@ -143,9 +145,9 @@ class Stratum:
         A row that counts w times is w rows where the fewest are counted.
         """
         rows = self.rows
-        open_rows = np.flatnonzero(np.isnan(rows.known))
+        open_rows = np.flatnonzero(np.isnan(rows.labels.known))
         h = positive_given_unlabelled(a, sigmoid(b).log_not_p)
-        weight = rows.weight * (rows.known == 1)
+        weight = rows.weight * (rows.labels.known == 1)
         above = open_rows[h[open_rows] > self._cut(h)]
         if rows.weight[above].sum() >= self.fewest:
             weight[above] = rows.weight[above]

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from doublelogit._types import Floats
+from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import PairLoss, PairLossGradient, log_not_small, sigmoid
 
 
@@ -16,7 +17,7 @@ def softmax_logit(a: Floats, b: Floats) -> Floats:
     return a - log_expit(-b)
 
 
-def softmax(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
+def softmax(labels: Labels, a: Floats, b: Floats) -> PairLoss:
     """Log-loss of what was observed of a row whose three classes follow a softmax.
 
     Labelled positives, unlabelled positives and negatives have probabilities proportional to
@@ -25,15 +26,16 @@ def softmax(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
 
     Implements: the likelihood of DETM
     """
-    value, d_a, d_b = softmax_slopes(s, known, a, b)
-    y, e, unknown = sigmoid(softmax_logit(a, b)), sigmoid(b), np.isnan(known)
+    value, d_a, d_b = softmax_slopes(labels, a, b)
+    y, e, unknown = sigmoid(softmax_logit(a, b)), sigmoid(b), np.isnan(labels.known)
     s_x, not_s_x = y.p * e.p, y.not_p + y.p * e.not_p
     h_aa = np.where(unknown, d_a * (y.not_p - expit(a)), y.p * y.not_p)
     return PairLoss(value, d_a, d_b, h_aa, s_x * y.not_p, s_x * not_s_x)
 
 
-def softmax_slopes(s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
+def softmax_slopes(labels: Labels, a: Floats, b: Floats) -> PairLossGradient:
     """Value and gradient of :func:`softmax`, for steps that need no Hessian."""
+    s, known = labels.any, labels.known
     y, e = sigmoid(softmax_logit(a, b)), sigmoid(b)
     s_x, not_s_x = y.p * e.p, y.not_p + y.p * e.not_p
     of_positive = y.log_p + np.where(s == 1, e.log_p, e.log_not_p)

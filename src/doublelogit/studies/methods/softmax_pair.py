@@ -9,7 +9,7 @@ from scipy.special import expit
 from doublelogit._types import Floats, Matrix
 from doublelogit.core.design import predictor
 from doublelogit.fitted.linear import uncentred_coef
-from doublelogit.fitted.protocol import Coefficients
+from doublelogit.fitted.protocol import Coefficients, Probabilities
 from doublelogit.studies.methods.softmax_loss import softmax_logit
 
 
@@ -43,6 +43,11 @@ class SoftmaxPair:
 
     def hidden_proba(self, X: Matrix) -> Floats:
         return np.asarray(expit(predictor(X, self.beta)))
+
+    def probabilities(self, X: Matrix) -> Probabilities:
+        a, b = predictor(X, self.beta), predictor(X, self.gamma)
+        y_x, e_x = expit(softmax_logit(a, b)), np.asarray(expit(b))
+        return Probabilities(np.asarray(y_x), e_x, np.asarray(y_x * e_x), np.asarray(expit(a)))
 
     def hidden_slope(self, X: Matrix) -> Floats:
         return np.zeros(X.shape[0])

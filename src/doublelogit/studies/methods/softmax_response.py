@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from doublelogit._types import Floats
+from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import PairLoss, PairLossGradient, sigmoid
 from doublelogit.studies.methods.softmax_loss import softmax, softmax_logit, softmax_slopes
 
@@ -14,11 +15,11 @@ from doublelogit.studies.methods.softmax_loss import softmax, softmax_logit, sof
 class SoftmaxResponse:
     """DETM: a softmax of labelled positives, unlabelled positives and negatives."""
 
-    def gradient(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLossGradient:
-        return softmax_slopes(s, known, a, b)
+    def gradient(self, labels: Labels, a: Floats, b: Floats) -> PairLossGradient:
+        return softmax_slopes(labels, a, b)
 
-    def loss(self, s: Floats, known: Floats, a: Floats, b: Floats) -> PairLoss:
-        return softmax(s, known, a, b)
+    def loss(self, labels: Labels, a: Floats, b: Floats) -> PairLoss:
+        return softmax(labels, a, b)
 
     def outcome(self, a: Floats, b: Floats) -> PairLoss:
         y, e = sigmoid(softmax_logit(a, b)), sigmoid(b)

@@ -67,13 +67,13 @@ class AbstractRival(AbstractPUClassifier):
         """
         return super().fit(X, y)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any) -> Rows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any = None) -> Rows:
         if is_distant(X):
             raise TypeError(
                 f"{type(self).__name__} needs its rows in memory; got {type(X).__name__}. Load "
                 "them, or a sample of them."
             )
-        return super()._rows(X, y, sample_weight, audited_y)
+        return super()._rows(X, y, sample_weight, audited_y, groups)
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         sample = Sample.of(problem)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from doublelogit.core.rows import Rows, weighted_mean
+from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.validation import KNOWN, beliefs
 from doublelogit.fitted.fit import PUFit
@@ -141,5 +141,5 @@ class DETMClassifier(AbstractPUClassifier):
         )
 
     def _problem(self, rows: Rows) -> Problem:
-        informed = beliefs(self.prevalence, self.label_frequency, weighted_mean(rows, rows.s))
+        informed = beliefs(self.prevalence, self.label_frequency, labelled_share(rows))
         return replace(super()._problem(rows), beliefs=informed)

@@ -40,7 +40,7 @@ class Sample:
         X = terms.select(rows.X)
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         centre, spread = X.mean(axis=0), X.std(axis=0)
-        return cls((X - centre) / spread, rows.s, problem.l2, terms, centre, spread)
+        return cls((X - centre) / spread, rows.labels.any, problem.l2, terms, centre, spread)
 
     @property
     def n(self) -> int:
