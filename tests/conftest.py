@@ -5,12 +5,14 @@ import os
 from collections import Counter
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from classifiers import FREE
 from hypothesis import settings
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 import doublelogit
@@ -76,6 +78,20 @@ def sample(double_logistic_sample):
 
 
 @pytest.fixture(scope="module")
+def fit_once():
+    """Fits that tests of a module share, each made once; whoever has one must not change it."""
+    fits = {}
+
+    def fit(model, X, s):
+        wanted = joblib.hash((type(model).__name__, model.get_params(), X, s))
+        if wanted not in fits:
+            fits[wanted] = clone(model).fit(X, s)
+        return fits[wanted]
+
+    return fit
+
+
+@pytest.fixture(scope="module")
 def one_signal():
     """AVERAGED with one scale of slopes, where how it averages is not what is tested."""
     with pytest.MonkeyPatch.context() as patch:
@@ -115,7 +131,7 @@ def table(tmp_path_factory):
     return frame, folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def identified():
     """Outcome and labelling by different features: a sample that determines its prevalence."""
     rng = np.random.default_rng(5)

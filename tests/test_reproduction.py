@@ -50,11 +50,19 @@ def path(tmp_path):
     return path
 
 
-@pytest.fixture
-def rows(path, tmp_path):
-    store = Store(tmp_path / "rows")
-    run(load_plan(path), "first", store)
+@pytest.fixture(scope="module")
+def first_rows(tmp_path_factory):
+    """The rows of the plan, run once."""
+    folder = tmp_path_factory.mktemp("first")
+    (folder / "plan.toml").write_text(PLAN)
+    store = Store(folder / "rows")
+    run(load_plan(folder / "plan.toml"), "first", store)
     return store.frame()
+
+
+@pytest.fixture
+def rows(first_rows):
+    return first_rows.copy()
 
 
 def scored(**scores):
@@ -271,6 +279,7 @@ def test_a_plan_may_name_an_estimator_of_a_module_beside_it(path, tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-c", "from doublelogit.cli import app; app()", "reproduce"]
     command += ["--plan", str(path), "--out", str(out), "--jobs", "2", "--quick"]
+    command += ["--datasets", "heart-c"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     rows = Store(out).frame()
     assert (rows["status"] == "ok").all()
