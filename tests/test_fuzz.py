@@ -1,4 +1,4 @@
-"""A short run of every fuzzer with fixed seeds; `make fuzz` runs them for longer."""
+"""A short run of every fuzzer with fixed seeds; `make -C benchmarks fuzz` runs them for longer."""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""AVERAGED beside the paper's six methods, and the bias battery, from stored results."""
+"""AVERAGED beside the paper's six methods, and the bias battery.
+
+Differences are those of the tables, paired by draw; means are those of cells.
+"""
 
 from typing import Any
 
@@ -9,8 +12,8 @@ from matplotlib.figure import Figure
 from verdicts import ACCURACY, ERROR, PRINTED, PU
 
 from doublelogit.studies.experiments import Plan
+from doublelogit.studies.experiments.cells import line_means
 from doublelogit.studies.experiments.figures import COLOURS, STYLE, Named
-from doublelogit.studies.experiments.summary import gain, long
 from doublelogit.studies.experiments.tables import markdown_table
 
 MINE = "AVERAGED"
@@ -18,15 +21,15 @@ TOLD = {"AVERAGED_FEATURES": "features named", "AVERAGED_AUDIT": "100 audited"}
 NEAR = 1.1  # of the best method's error
 
 
-def beyond(rows: pd.DataFrame, plan: Plan) -> dict[str, str]:
+def beyond(cells: pd.DataFrame, tests: pd.DataFrame, plan: Plan) -> dict[str, str]:
     """Parts of the report's section on AVERAGED."""
-    published, bias = (seen(long(rows[rows["mode"] == mode])) for mode in ("as_published", "bias"))
-    repetitions = published.groupby("dataset")["repetition"].nunique()
+    published, bias = (cells[cells["mode"] == mode] for mode in ("as_published", "bias"))
+    repetitions = published[published["method"] == MINE].groupby("dataset")["repetitions"].max()
     counts = ", ".join(f"{k} on {len(sets)}" for k, sets in repetitions.groupby(repetitions))
-    error, accuracy = (against_six(published, metric) for metric in (ERROR, ACCURACY))
+    error, accuracy = (against_six(tests, metric) for metric in (ERROR, ACCURACY))
     return {
         "averaged_repetitions": f"repetitions: {counts} data sets; "
-        f"battery: {bias['repetition'].nunique()}",
+        f"battery: {bias['repetitions'].max()}",
         "averaged_won": markdown_table(won(pd.concat([error, accuracy]))),
         "averaged_error": markdown_table(shown(error, published)),
         "averaged_accuracy": markdown_table(shown(accuracy, published)),
@@ -35,38 +38,26 @@ def beyond(rows: pd.DataFrame, plan: Plan) -> dict[str, str]:
     }
 
 
-def seen(cells: pd.DataFrame) -> pd.DataFrame:
-    """The draws that AVERAGED was run on, all methods."""
-    draw = ["dataset", "scenario", "value", "repetition", "metric"]
-    mine = pd.MultiIndex.from_frame(cells.loc[cells["method"] == MINE, draw])
-    return cells[pd.MultiIndex.from_frame(cells[draw]).isin(mine)]
-
-
-def against_six(cells: pd.DataFrame, metric: str) -> pd.DataFrame:
+def against_six(tests: pd.DataFrame, metric: str) -> pd.DataFrame:
     """One line per scenario and data set: AVERAGED, the best of the six, the paired difference."""
-    cells = cells[cells["metric"] == metric]
-    lines = []
-    for (scenario, dataset), part in cells.groupby(["scenario", "dataset"], sort=False):
-        means = part.groupby("method")["score"].mean()
-        best = means[PU].idxmin() if metric == ERROR else means[PU].idxmax()
-        lines.append(
-            {
-                "metric": metric,
-                "scenario": scenario,
-                "dataset": dataset,
-                "averaged": means[MINE],
-                "best": best,
-                "best_mean": means[best],
-                "printed_mean": printed_best(scenario, dataset, metric),
-                **gain(part, MINE, best)._asdict(),
-            }
-        )
-    return pd.DataFrame(lines)
+    mine = tests[(tests["metric"] == metric) & (tests["method"] == MINE)]
+    table = mine[["metric", "scenario", "dataset"]].assign(
+        averaged=mine["mean"],
+        best=mine["winner"],
+        best_mean=mine["mean"] - mine["gain"],
+        printed_mean=[
+            printed_best(line.scenario, line.dataset, metric) for line in mine.itertuples()
+        ],
+        mean=mine["gain"],
+        low=mine["gain_low"],
+        high=mine["gain_high"],
+    )
+    return table.sort_values(["scenario", "dataset"], ignore_index=True)
 
 
-def gains(rows: pd.DataFrame) -> Named:
+def gains(tests: pd.DataFrame) -> Named:
     """Paired differences in error from the best of the six, with their intervals."""
-    lines = against_six(seen(long(rows[rows["mode"] == "as_published"])), ERROR)
+    lines = against_six(tests, ERROR)
     names = list(dict.fromkeys(lines["dataset"]))[::-1]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.4, 0.28 * len(names) + 1.3), layout="constrained")
@@ -123,7 +114,7 @@ def _ends(line: Any) -> str:
 
 def shown(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """A data set per line, scenarios side by side."""
-    known = cells[cells["method"] == "KNOWN_C"].groupby(["metric", "dataset"])["score"].mean()
+    known = line_means(cells[cells["method"] == "KNOWN_C"]).set_index(["metric", "dataset"])["mean"]
     text = pd.DataFrame(
         {
             "data set": lines["dataset"],
@@ -145,10 +136,8 @@ def shown(lines: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 def few_labels(cells: pd.DataFrame) -> str:
     """Scenario 1 with c up to .2: how much worse than NAIVE or TM SIMPLE, at most."""
-    here = cells[
-        (cells["metric"] == ERROR) & (cells["scenario"] == 1) & (cells["value"] < 0.2 + 1e-9)
-    ]
-    wide = here.pivot_table(index=["dataset", "value"], columns="method", values="score")
+    here = cells[(cells["scenario"] == 1) & (cells["value"] < 0.2 + 1e-9)]
+    wide = here.pivot(index=["dataset", "value"], columns="method", values=ERROR)
     worse = wide[MINE] - wide[["NAIVE", "TM_SIMPLE"]].min(axis=1)
     dataset, c = worse.idxmax()
     return (
@@ -162,8 +151,8 @@ def few_labels(cells: pd.DataFrame) -> str:
 def battery(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """A design and data set per line: the best of the paper's methods, and AVERAGED's errors."""
     titles = {s.id: s.title for s in plan.scenarios}
-    cells = cells[cells["metric"] == ERROR]
-    means = cells.pivot_table(index=["scenario", "dataset"], columns="method", values="score")
+    cells = cells[cells["dataset"].isin(cells.loc[cells["method"] == MINE, "dataset"])]
+    means = cells.pivot_table(index=["scenario", "dataset"], columns="method", values=ERROR)
     order = {name: i for i, name in enumerate(plan.names("bias"))}
     means = means.sort_index(key=lambda level: level.map(lambda key: order.get(key, key)))
     lines = []

@@ -2,8 +2,9 @@
 
     python papers/tables2026/report.py RESULTS OUT
 
-RESULTS is a directory that ``doublelogit reproduce --plan tables2026 --out`` filled. OUT holds the
-template, and natural.csv, which ``natural.py`` writes.
+RESULTS is a directory that ``doublelogit reproduce --plan tables2026 --out`` filled; its cells are
+read, not its rows. OUT holds the template, editions.csv, which has the first edition of AVERAGED
+beside the second, and natural.csv, which ``natural.py`` writes.
 """
 
 import sys
@@ -15,23 +16,22 @@ from scipy import stats
 
 from doublelogit.common.files import write_text
 from doublelogit.studies.datasets import corpus_table
-from doublelogit.studies.experiments import Plan, Store, load_plan
+from doublelogit.studies.experiments import Plan, load_plan
+from doublelogit.studies.experiments.cells import AT_HALF, AT_SHARE, Cells
 from doublelogit.studies.experiments.comparison import (
-    DRAW,
+    DESIGN,
     MORE_IS_BETTER,
     SCORES,
     STRENGTHS,
     by_family,
     comparison_tables,
     described,
-    intervals,
     over_families,
 )
-from doublelogit.studies.experiments.run import current
 from doublelogit.studies.experiments.tables import markdown_table
 
 ERROR = "approximation_error"
-CUTS = {"balanced_accuracy": "one half", "balanced_accuracy_at_share": "share"}
+CUTS = {AT_HALF: "one half", AT_SHARE: "share"}
 # Mean balanced accuracy on twelve tables of the successors' protocols, three repetitions, of 0.1.0.
 FIRST_RUN = {
     "AISTATS S1-S3": {"AVERAGED": 0.705, "TM": 0.730, "JERM": 0.712, "NTC_TMI": 0.735},
@@ -109,12 +109,10 @@ def successors(test: pd.DataFrame, learn: pd.DataFrame) -> str:
     return markdown_table(_blank(pd.DataFrame(lines)))
 
 
-def cut_anew(test: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the successors' draws on which all decisions were measured at both cuts."""
+def cut_twice(test: pd.DataFrame) -> pd.DataFrame:
+    """Cells of the successors' designs with draws on which all methods were cut at both."""
     theirs = [name for block in BLOCKS.values() for name in block]
-    test = test[test["mechanism"].isin(theirs)]
-    seen = test.groupby(DRAW)["balanced_accuracy_at_share"].transform(lambda b: b.notna().all())
-    return test[seen]
+    return test[test["mechanism"].isin(theirs) & test[AT_SHARE].notna()]
 
 
 def decisions(rows: pd.DataFrame) -> str:
@@ -147,25 +145,6 @@ def _interval(difference: pd.Series) -> str:
     return f"{mark}{mean:+.3f} ({mean - half:+.3f} to {mean + half:+.3f}){mark}"
 
 
-def editions(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
-    """The first edition of AVERAGED beside the second on the same draws."""
-    first = pd.read_parquet(folder / "first_edition.parquet").assign(method="0.1.0")
-    second = rows[(rows["method"] == "AVERAGED") & (rows["mode"] == "test")]
-    second = second[second["repetition"] == 0].assign(method="second edition")
-    both = described(pd.concat([first, second]), plan, "test")
-    lines = []
-    for where in ("all", *STRENGTHS):
-        part = both if where == "all" else both[both["strength"] == where]
-        columns = {SCORES[name]: _means(part, name) for name in SCORES}
-        found = intervals(part)
-        columns |= {name: _means(found, name) for name in ("covered", "width", "winkler")}
-        lines.append(
-            pd.DataFrame(columns).rename_axis("edition").reset_index().assign(signal=where)
-        )
-    table = pd.concat(lines)
-    return markdown_table(_blank(table[["signal", *table.columns.drop("signal")]].round(3)))
-
-
 def _blank(table: pd.DataFrame) -> pd.DataFrame:
     """The table with nothing where it has no value."""
     return table.astype(object).where(table.notna(), "")
@@ -175,22 +154,22 @@ def _means(rows: pd.DataFrame, score: str) -> pd.Series:
     return over_families(rows.assign(all=0), score, ["all"]).loc[0]
 
 
-def sizes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Tables, mechanisms, methods, cells and failures of each mode."""
+def sizes(cells: pd.DataFrame) -> pd.DataFrame:
+    """Tables, mechanisms, methods, runs and failures of each mode."""
     lines = []
-    for mode, part in rows.groupby("mode"):
-        failed = part[part["status"] != "ok"]
+    for mode, part in cells.groupby("mode"):
+        designs = part.drop_duplicates(DESIGN)
         lines.append(
             {
                 "mode": mode,
                 "tables": part["dataset"].nunique(),
-                "draws": len(part.drop_duplicates(["dataset", "scenario", "value", "repetition"])),
+                "draws": designs["repetitions"].sum(),
                 "mechanisms": len(part.drop_duplicates(["scenario", "value"])),
                 "methods": part["method"].nunique(),
-                "repetitions": int(part["repetition"].max()) + 1,
-                "cells": len(part),
-                "failed": len(failed),
-                "CPU hours": round(part["seconds"].sum() / 3600, 2),
+                "repetitions": part["repetitions"].max(),
+                "cells": part["repetitions"].sum(),
+                "failed": part["failed"].sum(),
+                "CPU hours": round((part["seconds"] * part["repetitions"]).sum() / 3600, 2),
             }
         )
     return pd.DataFrame(lines)
@@ -210,26 +189,26 @@ def best_of(rows: pd.DataFrame) -> str:
     return markdown_table(pd.DataFrame(lines))
 
 
-def report(rows: pd.DataFrame, plan: Plan, folder: Path) -> str:
+def report(cells: pd.DataFrame, plan: Plan, folder: Path) -> str:
     """REPORT.md: the template with what the results say."""
-    modes = [mode for mode in plan.modes if (rows["mode"] == mode).any()]
-    tables = {t.name: t.markdown for mode in modes for t in comparison_tables(rows, plan, mode)}
-    test = described(rows, plan, "test")
-    corpus, cut = corpus_table(), cut_anew(test)
+    modes = [mode for mode in plan.modes if (cells["mode"] == mode).any()]
+    tables = {t.name: t.markdown for mode in modes for t in comparison_tables(cells, plan, mode)}
+    test = described(cells, plan, "test")
+    corpus, cut = corpus_table(), cut_twice(test)
     parts = {
         "corpus": f"{len(corpus)} tables of {corpus['family'].nunique()} families",
-        "sizes": markdown_table(sizes(rows)),
-        "compared": f"{len(test.drop_duplicates(DRAW)):,}",
-        "editions": editions(rows, plan, folder),
+        "sizes": markdown_table(sizes(cells)),
+        "compared": f"{test.drop_duplicates(DESIGN)['repetitions'].sum():,}",
+        "editions": markdown_table(_blank(pd.read_csv(folder / "editions.csv"))),
         "best": best_of(test),
         "losses": markdown_table(losses(test, "AVERAGED").head(15).round(3)),
         "paired_error": against(test, "AVERAGED", ERROR),
         "paired_brier": against(test, "AVERAGED", "brier"),
         "paired_prevalence": against(test, "AVERAGED", "prevalence_error"),
-        "cut_draws": f"{len(cut.drop_duplicates(DRAW)):,}",
+        "cut_draws": f"{len(cut.drop_duplicates(DESIGN)):,}",
         "decisions": decisions(cut),
         "decided": decided(cut, "AVERAGED"),
-        "successors": successors(test, described(rows, plan, "learn")),
+        "successors": successors(test, described(cells, plan, "learn")),
         "natural": markdown_table(_blank(pd.read_csv(folder / "natural.csv"))),
     }
     parts |= {name: tables.get(name, "") for name in NAMES}
@@ -248,9 +227,7 @@ NAMES = [
 
 def main(results: str, out: str) -> None:
     plan, folder = load_plan("tables2026"), Path(out)
-    stored = Store(results).frame()
-    rows = pd.concat([current(stored, plan, mode) for mode in plan.modes])
-    write_text(folder / "REPORT.md", report(rows, plan, folder))
+    write_text(folder / "REPORT.md", report(Cells(results).frame(plan), plan, folder))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ FEW_LABELS = 10  # labelled rows per coefficient below which estimates rest on t
 FEWEST_LABELS = 10  # labelled rows without which nothing is fitted
 MANY_MISSING = 0.3  # share of missing values worth a word
 
-# Numbers of a column, chosen on the learn half of the corpus (make shapes)
+# Numbers of a column, chosen on the learn half of the corpus (make -C benchmarks shapes)
 SKEWED = 3.0  # how many times as far one half of a column may reach as the other
 FENCE = 4.0  # how many times as far as nine tenths of its half a value may lie
 GROSS = 20.0  # the same for values so far below that they are corrupt

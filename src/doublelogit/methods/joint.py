@@ -37,7 +37,8 @@ from doublelogit.methods.orientation import orient
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import start
 
-EM_ROUNDS = 50  # after these, JOINT was never worse than EM run to its end (make optima)
+# After these rounds JOINT was never worse than EM run to its end (make -C benchmarks optima).
+EM_ROUNDS = 50
 FEWER_ROUNDS = 10  # of fits without a Hessian, each of which makes hundreds of passes
 # A climb ends in an optimum that is known already if the curvature there explains the gradient
 # here: the step it proposes leads there, but for this share of the way.

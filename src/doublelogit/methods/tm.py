@@ -14,7 +14,7 @@ Algorithm::
     beta  <- maximiser of W_n once more                           as released, not as written
 
 A round is a map of (beta, gamma), which may be accelerated: that takes about half the rounds to
-settle (``make optima``), at another point than plain rounds where there are several.
+settle (``make -C benchmarks optima``), at another point than plain rounds where there are several.
 
 The state between rounds is the logit a of y(x) and log(1 - e(x)), per row, with
 OR = sigma(a + log(1-e)): the paper's weights in logarithms.

@@ -34,7 +34,7 @@ class Claim:
     The interval lies about the mean opinion of the page's model, of the methods whose opinion
     counts and of the class that bends. Its width is the spread of their opinions and the chance of
     so few rows: an 80% interval, which held for 80% of the lists of 50 real tables that were used
-    to choose it, and for 80% of 50 others (`make doubt`).
+    to choose it, and for 80% of 50 others (`make -C benchmarks doubt`).
     """
 
     length: int

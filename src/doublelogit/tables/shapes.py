@@ -8,7 +8,7 @@ the median m, the 90% quantile a of what lies above it and the 10% quantile b of
          but x itself unless that is lopsided by log SKEWED or more, and f at most half as much
     caps at f(m) + FENCE (f(a) - f(m)) and f(m) - FENCE (f(m) - f(b))  where values lie beyond
 
-The constants were chosen on the learn half of the corpus (make shapes).
+The constants were chosen on the learn half of the corpus (make -C benchmarks shapes).
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """A comparison over many data sets: who wins where, by how much, and whose intervals hold.
 
-Data sets of one family count as one: every number is a mean over draws, then over the data sets
-of a family, then over families.
+Everything is computed from cells, means over repetitions. Data sets of one family count as one:
+every number is a mean over cells, then over the data sets of a family, then over families.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from doublelogit.studies.experiments.cell import prepared
+from doublelogit.studies.experiments.cells import SEPARATOR
 from doublelogit.studies.experiments.measures import LEVEL
 from doublelogit.studies.experiments.plan import Plan
 from doublelogit.studies.experiments.tables import Table, markdown_table
@@ -39,19 +40,23 @@ MORE_IS_BETTER = {
     "unlabelled_auc",
 }
 
-DRAW = ["dataset", "scenario", "value", "repetition"]
+DESIGN = ["dataset", "scenario", "value"]
 
 
-def described(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
-    """Rows that did not fail, with family, mechanism, signal and its third.
+def described(cells: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
+    """Cells with a result, with family, mechanism, signal and its third.
 
-    Methods are compared on the same draws: one that some have not been run on yet is left out.
+    Methods are compared on the same draws: designs that some have not been run on yet, or with
+    fewer repetitions, are left out.
     """
     families = {d.name: d.family or d.name for d in plan.datasets}
-    rows = rows[rows["mode"] == mode]
-    n_methods = rows.groupby(DRAW)["method"].transform("nunique")
-    rows = rows[n_methods == rows.groupby("scenario")["method"].transform("nunique")]
-    rows = rows[rows["status"] == "ok"].copy()
+    rows = cells[cells["mode"] == mode]
+    designs = rows.groupby(DESIGN)
+    complete = designs["method"].transform("nunique") == (
+        rows.groupby("scenario")["method"].transform("nunique")
+    )
+    rows = rows[complete & (designs["repetitions"].transform("nunique") == 1)]
+    rows = rows[rows["repetitions"] > rows["failed"]].copy()
     rows["family"] = rows["dataset"].map(families)
     rows["mechanism"] = mechanisms(rows, plan)
     signal = signals(plan, mode, set(rows["dataset"]))
@@ -91,7 +96,7 @@ def signals(plan: Plan, mode: str, names: set[str]) -> dict[str, float]:
 
 
 def over_families(rows: pd.DataFrame, column: str, by: list[str]) -> pd.DataFrame:
-    """Means over draws, data sets and families: one line per group, one column per method."""
+    """Means over cells, data sets and families: one line per group, one column per method."""
     keys = [*by, "family", "dataset", "method"]
     means = rows.dropna(subset=[column]).groupby(keys, observed=True)[column].mean()
     for level in ("dataset", "family"):
@@ -142,31 +147,23 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def intervals(rows: pd.DataFrame) -> pd.DataFrame:
-    """Every interval of the share of positives: covered, width, Winkler's score.
+def intervals(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells of methods with an interval of the share of positives.
 
-    Beside those of the methods stands the one that needs no model, from the labelled share to 1.
+    Beside them stands the interval that needs no model, from the labelled share to 1.
     """
-    if "low" not in rows:
-        return rows.iloc[:0].assign(covered=[], width=[], winkler=[])
-    finite = rows[rows["low"].notna()]
-    draw = ["dataset", "mechanism", "repetition"]
-    trivial = finite.drop_duplicates(draw).copy()
-    n = trivial["n_train"]
-    trivial = trivial.assign(method=TRIVIAL, low=trivial["n_labelled"] / n, high=1.0)
-    finite = pd.concat([finite, trivial], ignore_index=True)
-    low, high, share = finite["low"], finite["high"], finite["share"]
-    missed = (low - share).clip(lower=0) + (share - high).clip(lower=0)
-    return finite.assign(
-        covered=(missed <= 1e-9).astype(float),
-        width=high - low,
-        winkler=high - low + 2 / (1 - LEVEL) * missed,
-    )
+    if "width" not in cells:
+        return cells.iloc[:0]
+    with_interval = cells[cells["width"].notna()]
+    trivial = with_interval.drop_duplicates(["dataset", "mechanism"])
+    width = 1 - trivial["labelled"]
+    trivial = trivial.assign(method=TRIVIAL, covered=1.0, width=width, winkler=width)
+    return pd.concat([with_interval, trivial], ignore_index=True)
 
 
-def comparison_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Table]:
+def comparison_tables(cells: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Table]:
     """Overall, by mechanism, by strength of the signal, intervals, and failures."""
-    done = described(rows, plan, mode)
+    done = described(cells, plan, mode)
     order = [m.name for m in plan.methods_of(mode)]
     yield _overall(done, order, mode)
     scores = [name for name in SCORES if name in done]
@@ -181,9 +178,11 @@ def comparison_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Tab
     ends = intervals(done)
     if len(ends):
         yield _interval_table(ends, mode)
-    failed = rows[(rows["mode"] == mode) & (rows["status"] != "ok")]
+    failed = cells[(cells["mode"] == mode) & (cells["failed"] > 0)]
     if len(failed):
-        counts = failed.groupby(["method", "reason"]).size().reset_index(name="cells")
+        reasons = failed["reasons"].str.split(SEPARATOR)
+        each = failed.assign(reason=reasons).explode("reason")
+        counts = each.groupby(["method", "reason"]).size().reset_index(name="cells")
         text = markdown_table(counts.astype(str))
         yield Table(f"failures_{mode}", f"Failures, {mode}", counts, text)
 
@@ -194,12 +193,12 @@ def _overall(rows: pd.DataFrame, order: list[str], mode: str) -> Table:
         if name in rows:
             columns[SCORES[name]] = over_families(rows.assign(all=0), name, ["all"]).loc[0]
     columns["rank by AE"] = pairwise(rows, "approximation_error").ranks
-    columns["CPU s, median"] = rows.groupby("method")["seconds"].median()
+    columns["CPU s, median"] = rows.groupby("method")["seconds_median"].median()
     numbers = pd.DataFrame(columns).reindex([m for m in order if m in set(rows["method"])])
     sizes = (
         f"{rows['family'].nunique()} families, {rows['dataset'].nunique()} tables, "
-        f"{rows['mechanism'].nunique()} mechanisms, {rows['repetition'].nunique()} repetitions, "
-        f"{len(rows)} cells.\n"
+        f"{rows['mechanism'].nunique()} mechanisms, {rows['repetitions'].max()} repetitions, "
+        f"{(rows['repetitions'] - rows['failed']).sum()} cells.\n"
     )
     text = markdown_table(numbers.map(_digits).rename_axis("method").reset_index()) + "\n" + sizes
     return Table(f"overall_{mode}", f"All tables, {mode}", numbers.reset_index(), text)

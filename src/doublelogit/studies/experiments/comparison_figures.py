@@ -25,9 +25,9 @@ AGAINST_SIGNAL = ("approximation_error", "prevalence_error", "balanced_accuracy"
 BINS = 6  # of the signal, with equally many tables
 
 
-def comparison_figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:
-    """All figures that the rows allow."""
-    done = described(rows, plan, mode)
+def comparison_figures(cells: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:
+    """All figures that the cells allow."""
+    done = described(cells, plan, mode)
     oracle = plan.oracle(mode).name
     order = [oracle, *(m.name for m in plan.methods_of(mode) if m.name != oracle)]
     methods = done[done["method"] != oracle]

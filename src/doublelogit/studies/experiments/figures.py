@@ -47,18 +47,17 @@ STYLE: dict[Any, Any] = {
 
 
 class Named(NamedTuple):
-    """A figure and the name of its files."""
+    """A figure and the name of its file."""
 
     name: str
     figure: Figure
 
     def write(self, directory: Path) -> None:
-        """Write SVG and PNG."""
+        """Write it as SVG."""
         directory.mkdir(parents=True, exist_ok=True)
-        with written_whole(directory / f"{self.name}.svg") as file:
+        path = directory / f"{self.name}.svg"
+        with mpl.rc_context(STYLE), written_whole(path) as file:
             self.figure.savefig(file, format="svg", metadata={"Date": None})
-        with written_whole(directory / f"{self.name}.png") as file:
-            self.figure.savefig(file, format="png", dpi=200)
 
 
 def figures(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Named]:

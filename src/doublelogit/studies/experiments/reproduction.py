@@ -17,6 +17,7 @@ from rich.progress import (
 )
 from rich.table import Table as Screen
 
+from doublelogit.studies.experiments.cells import SEPARATOR, Cells
 from doublelogit.studies.experiments.comparison import (
     SCORES,
     comparison_tables,
@@ -29,11 +30,12 @@ from doublelogit.studies.experiments.plan import Plan, load_plan
 from doublelogit.studies.experiments.run import current, pending, run
 from doublelogit.studies.experiments.store import Store
 from doublelogit.studies.experiments.summary import average_ranks, summarise, time_shares
-from doublelogit.studies.experiments.tables import data_table, result_tables
+from doublelogit.studies.experiments.tables import data_table, paper_tables
 
-# What is made of the results of each kind of plan.
+# What is made of the results of each kind of plan. A paper's tests are paired by draw and need
+# rows; a comparison needs cells only, so that it also resumes from committed ones.
 OUTPUTS = {
-    "paper": (result_tables, figures),
+    "paper": (paper_tables, figures),
     "comparison": (comparison_tables, comparison_figures),
 }
 SHOWN = ("approximation_error", "prevalence_error", "balanced_accuracy", "auc", "precision_at_50")
@@ -82,11 +84,14 @@ def reproduce(
     """Fill the store and write the tables; False if interrupted, with all that is done kept."""
     console = console or Console()
     plan, mode = request.plan, request.mode
+    cells_file = Cells(request.out)
     with Store(request.out).locked() as store:
         arguments: dict[str, Any] = {
             "datasets": request.datasets,
             "repetitions": request.repetitions,
         }
+        if plan.kind == "comparison":
+            arguments["summarised"] = cells_file.repetitions(plan, mode)
         cells = sum(len(task.methods) for task in pending(plan, mode, store, **arguments))
         n_before = len(store.frame())
         console.print(f"[bold]{plan.name}[/], {mode}: {cells} cells to run, {n_before} in {store}")
@@ -102,29 +107,38 @@ def reproduce(
             )
             return False
         rows = current(store.frame(), plan, mode)
-    write(rows, plan, mode, request.out, console)
+        cells_of_mode = cells_file.add(rows, plan, mode)
+    write(rows, cells_of_mode, plan, mode, request.out, console)
     return True
 
 
-def write(rows: pd.DataFrame, plan: Plan, mode: str, out: Path, console: Console) -> None:
+def write(
+    rows: pd.DataFrame, cells: pd.DataFrame, plan: Plan, mode: str, out: Path, console: Console
+) -> None:
     """Tables, figures, and a summary on the screen."""
-    if not (rows["status"] == "ok").any():
-        raise ValueError(f"every cell failed; the first: {rows['reason'].iloc[0]}")
+    if (cells["repetitions"] == cells["failed"]).all():
+        raise ValueError(f"every cell failed; the first: {cells['reasons'].iloc[0]}")
+    if plan.kind == "paper" and cells["repetitions"].sum() > len(rows):
+        console.print(
+            f"Tables and figures stay: they were made from {cells['repetitions'].sum()} results, "
+            f"of which {len(rows)} have rows here. Run into another directory to make your own."
+        )
+        return
     make_tables, make_figures = OUTPUTS[plan.kind]
+    results = rows if plan.kind == "paper" else cells
     with console.status("tables"):
-        for table in (data_table(plan, mode), *make_tables(rows, plan, mode)):
+        for table in (data_table(plan, mode), *make_tables(results, plan, mode)):
             table.write(out / "tables")
     with console.status("figures"):
-        for figure in make_figures(rows, plan, mode):
+        for figure in make_figures(results, plan, mode):
             figure.write(out / "figures")
-    here = rows[rows["mode"] == mode]
     overview = _overview if plan.kind == "paper" else _scores
-    console.print(overview(here, plan, mode), _times(here))
-    failed = here[here["status"] != "ok"]
+    console.print(overview(results, plan, mode), *([_times(rows)] if len(rows) else []))
+    failed = cells[cells["failed"] > 0]
     if len(failed):
-        reason = failed["reason"].mode()[0]
-        console.print(f"[red]{len(failed)} cells failed[/]; most often: {reason}")
-    console.print(f"Tables (CSV, Markdown) and figures (SVG, PNG) are in {out}")
+        reason = failed["reasons"].str.split(SEPARATOR).explode().mode()[0]
+        console.print(f"[red]{failed['failed'].sum()} cells failed[/]; most often: {reason}")
+    console.print(f"Tables (CSV, Markdown) and figures (SVG) are in {out}")
 
 
 class _Told:
@@ -170,9 +184,9 @@ def _overview(rows: pd.DataFrame, plan: Plan, mode: str) -> Screen:
     return screen
 
 
-def _scores(rows: pd.DataFrame, plan: Plan, mode: str) -> Screen:
+def _scores(cells: pd.DataFrame, plan: Plan, mode: str) -> Screen:
     """Mean scores of every method over all families: more methods than a line has room for."""
-    done = described(rows, plan, mode).assign(all=0)
+    done = described(cells, plan, mode).assign(all=0)
     shown = [name for name in SHOWN if name in done]
     means = pd.DataFrame({name: over_families(done, name, ["all"]).loc[0] for name in shown})
     screen = Screen(title=f"Means over {done['family'].nunique()} families")

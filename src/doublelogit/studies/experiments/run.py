@@ -4,12 +4,17 @@ Draws are seeded by their own keys and each is computed with one BLAS thread, so
 order or number of workers gives the same numbers.
 """
 
+import re
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, NamedTuple
+from zlib import crc32
 
+import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
@@ -19,6 +24,7 @@ from doublelogit.studies.experiments.plan import Draw, Plan, PlanMethod
 from doublelogit.studies.experiments.store import KEY, Store
 
 ResultRows = list[dict[str, Any]]
+Counts = Mapping[tuple[Any, ...], int]
 COMPACT_EVERY = 5000  # draws: seldom enough to cost nothing, often enough to keep segments small
 
 
@@ -39,6 +45,7 @@ def run(
     repetitions: int | None = None,
     jobs: int = 1,
     dask: str | None = None,
+    summarised: Counts | None = None,
     progress: Callable[[int, int, ResultRows], None] | None = None,
 ) -> None:
     """Fill the store with the cells it lacks.
@@ -58,10 +65,12 @@ def run(
         Worker processes on this machine.
     dask : str, optional
         Address of a Dask scheduler, to run there instead.
+    summarised : mapping of cell to repetitions, optional
+        Cells whose rows are gone; those with enough repetitions are not run again.
     progress : callable (done, total, rows), optional
         Called after every draw.
     """
-    tasks = pending(plan, mode, store, datasets, repetitions)
+    tasks = pending(plan, mode, store, datasets, repetitions, summarised)
     results = _on_dask(tasks, dask) if dask else _on_this_machine(tasks, jobs)
     for done, rows in enumerate(results, start=1):
         store.append(rows)
@@ -78,29 +87,54 @@ def pending(
     store: Store,
     datasets: list[str] | None = None,
     repetitions: int | None = None,
+    summarised: Counts | None = None,
 ) -> list[Task]:
     """What is left to do."""
-    done, oracle = store.done("parameters"), plan.oracle(mode)
+    done = {(*key, settings(str(text))) for *key, text in store.done("parameters")}
+    draws, oracle = plan.draws(mode, datasets, repetitions), plan.oracle(mode)
+    wanted = Counter(draw.coordinates[:-1] for draw in draws)
+    enough = {cell for cell, n in (summarised or {}).items() if n >= wanted[cell[:-1]]}
     tasks = []
-    for draw in plan.draws(mode, datasets, repetitions):
-        key, methods = draw.coordinates, plan.methods_of(mode, draw.scenario.id)
-        left = tuple(m for m in methods if (*key, m.name, parameters(draw, m, oracle)) not in done)
+    for draw in draws:
+        key = draw.coordinates
+        left = tuple(
+            method
+            for method in plan.methods_of(mode, draw.scenario.id)
+            if (*key[:-1], method.name) not in enough
+            and (*key, method.name, settings(parameters(draw, method, oracle))) not in done
+        )
         if left:
             tasks.append(Task(draw, left, oracle))
     return tasks
 
 
+@cache
+def settings(parameters: str) -> int:
+    """Checksum of the parameters of a cell, without the modules that hold what they name.
+
+    A loader or an estimator that moves to another module computes the same.
+    """
+    return crc32(re.sub(r'"[\w.]+:(\w+)"', r'"\1"', parameters).encode())
+
+
 def current(rows: pd.DataFrame, plan: Plan, mode: str) -> pd.DataFrame:
     """The rows that the plan as it is now would make: a store may hold others, of earlier ones."""
+    if rows.empty:  # such a store knows no columns but keys
+        return rows
+    return rows[matching(rows, rows["parameters"].map(settings), plan, mode)]
+
+
+def matching(rows: pd.DataFrame, checksums: pd.Series, plan: Plan, mode: str) -> np.ndarray:
+    """Which rows, or cells, the plan as it is now would make, by their settings."""
     oracle = plan.oracle(mode)
-    columns = [name for name in KEY if name != "repetition"] + ["parameters"]
     wanted = [
-        (*draw.coordinates[:-1], method.name, parameters(draw, method, oracle))
+        (*draw.coordinates[:-1], method.name, settings(parameters(draw, method, oracle)))
         for draw in plan.draws(mode, repetitions=1)
         for method in plan.methods_of(mode, draw.scenario.id)
     ]
-    keys = pd.MultiIndex.from_tuples(wanted)
-    return rows[pd.MultiIndex.from_frame(rows[columns]).isin(keys)]
+    names = [name for name in KEY if name != "repetition"]
+    keys = pd.MultiIndex.from_frame(rows[names].assign(settings=checksums))
+    return np.asarray(keys.isin(pd.MultiIndex.from_tuples(wanted)))
 
 
 def work(task: Task) -> ResultRows:

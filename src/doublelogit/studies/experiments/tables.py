@@ -18,6 +18,7 @@ from doublelogit.studies.experiments.summary import (
     gain,
     long,
     summarise,
+    time_shares,
     winner_against_second,
 )
 
@@ -94,6 +95,14 @@ def result_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Table]:
             title = f"Table {number}: {TITLES[metric]}, {which}, {mode}"
             numbers = numbers.assign(average_rank=numbers["method"].map(rank))
             yield Table(f"table{number}_{mode}", title, numbers, text)
+
+
+def paper_tables(rows: pd.DataFrame, plan: Plan, mode: str) -> Iterator[Table]:
+    """Tables of results, and one of times."""
+    yield from result_tables(rows, plan, mode)
+    times = time_shares(rows[rows["mode"] == mode])
+    title = f"Time of fits, {mode}"
+    yield Table(f"times_{mode}", title, times, markdown_table(times.round(4)))
 
 
 def data_table(plan: Plan, mode: str) -> Table:
