@@ -70,7 +70,7 @@ def test_intervals_are_those_of_the_posterior(trees):
 
 
 def test_where_no_tree_helps_the_answer_is_that_of_averaged():
-    X, _, s = noise()
+    X, _, s = noise(seed=1)
     model = quiet(AveragedBoostedClassifier(tree_features=[3]), X, s)
     assert model.trace_.argmin() == 0
     lines = quiet(AveragedClassifier(), X, s)

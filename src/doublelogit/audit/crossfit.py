@@ -1,8 +1,8 @@
 """Cross-fitting: the h of an audited row comes from a model that has not seen its class.
 
 A model whose likelihood holds the audited classes fits them, and the difference y - h would look
-smaller than it is. The audited rows are dealt out in folds; for each fold the model is fitted
-without the classes of that fold.
+smaller than it is. The audited rows are put into folds by what is in them, those of a cluster into
+one; for each fold the model is fitted without the classes of that fold.
 """
 
 from dataclasses import replace
@@ -13,27 +13,33 @@ from sklearn.base import clone
 
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.chances import check_population
-from doublelogit.audit.draw import row_keys
 from doublelogit.audit.sheet import Audit
+from doublelogit.core.folds import Folds, cluster_keys, content_keys
 from doublelogit.table_models.table_model import FittedTable, fit_rows, quietly
 from doublelogit.tables import Table
 
 FOLDS = 5
 
 
-def deal_folds(audit: Audit, folds: int = FOLDS) -> Ints:
-    """Fold of every audited row, dealt within strata."""
-    order = np.lexsort((row_keys(np.arange(len(audit)), 0), audit.stratum_number))
-    fold = np.empty(len(audit), dtype=np.intp)
-    fold[order] = np.arange(len(audit)) % folds
-    return fold
+def audit_folds(audit: Audit, table: Table, n_folds: int = FOLDS) -> Ints:
+    """Fold of every audited row: by its cluster, if clusters were drawn, or by its features."""
+    if audit.cluster is None:
+        keys = content_keys(table.features.iloc[audited_rows(audit, table)])
+    else:
+        keys = cluster_keys(audit.cluster)
+    # folds without a row need no model
+    return np.unique(Folds(n_folds).of(keys), return_inverse=True)[1]
+
+
+def audited_rows(audit: Audit, table: Table) -> Ints:
+    """Positions of the audited rows in the table."""
+    at = {name: i for i, name in enumerate(table.ids.tolist())}
+    return np.array([at[name] for name in audit.ids.tolist()], dtype=np.intp)
 
 
 def fold_models(fitted: FittedTable, table: Table, audit: Audit, fold: Ints) -> tuple[Any, ...]:
     """For every fold the classifier, fitted again without the classes of its rows."""
-    X = table.encoded(fitted.encoding)
-    at = {name: i for i, name in enumerate(table.ids.tolist())}
-    rows = np.array([at[name] for name in audit.ids.tolist()], dtype=np.intp)
+    X, rows = table.encoded(fitted.encoding), audited_rows(audit, table)
     models = []
     for f in range(int(fold.max()) + 1):
         audited = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()

@@ -10,7 +10,7 @@ from doublelogit._types import Floats, Ints
 from doublelogit.audit.blocks import Request, blocks_of
 from doublelogit.audit.calibration import Calibration, calibrate
 from doublelogit.audit.chances import check_population
-from doublelogit.audit.crossfit import deal_folds, fold_models, mean_h, own_h
+from doublelogit.audit.crossfit import audit_folds, fold_models, mean_h, own_h
 from doublelogit.audit.difference import Drawn, Total, difference
 from doublelogit.audit.gather import Gathered, Population, gather
 from doublelogit.audit.misuse import Signs, signs
@@ -144,7 +144,7 @@ def estimate(
         cross_fit = isinstance(X, Table) and X.audit is not None and audit.in_likelihood
     fold, models = None, ()
     if cross_fit:
-        fold = deal_folds(answered)
+        fold = audit_folds(answered, X)
         models = fold_models(_fitted(model), X, answered, fold)
     blocks = blocks_of(model, X, y, Request(by=by, models=models))
     gathered = gather(blocks, answered.ids, 0 if top is None else top)

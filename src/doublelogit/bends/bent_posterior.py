@@ -43,6 +43,7 @@ from doublelogit.bends.guarded import (
 )
 from doublelogit.common.thresholds import LARGE_SAMPLE
 from doublelogit.core.design import Terms
+from doublelogit.core.folds import Split
 from doublelogit.core.held_out import simplest
 from doublelogit.core.likelihood import double_logistic_slopes
 from doublelogit.core.rows import each_column
@@ -190,7 +191,7 @@ def _starts(problem: Problem) -> Iterator[tuple[str, Problem]]:
         yield CURVES, problem
 
 
-def _start(problem: Problem, make: Maker | None, parts: list[tuple[Ints, Ints]]) -> Start:
+def _start(problem: Problem, make: Maker | None, parts: list[Split]) -> Start:
     """The posteriors of a problem, whose class is not yet bent."""
     rows, whole = problem.rows, averaged(problem)
     assert isinstance(rows, MemoryRows)
@@ -217,7 +218,7 @@ def _outside(problem: Problem, train: Ints, whole: PUFit) -> PosteriorMixture:
     return fit.model
 
 
-def _with_bend(problem: Problem, rounds: Rounds, parts: list[tuple[Ints, Ints]]) -> PUFit:
+def _with_bend(problem: Problem, rounds: Rounds, parts: list[Split]) -> PUFit:
     """AVERAGED again, with the bend as one more smooth term of the class.
 
     In fit the bend of a row is that by models which have not seen it, so that its slope is no

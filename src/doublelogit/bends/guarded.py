@@ -28,10 +28,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import logit
-from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats, Ints
 from doublelogit.core.design import predictor
+from doublelogit.core.folds import Keys, Split, held_out_splits
 from doublelogit.core.held_out import simplest
 from doublelogit.core.likelihood import double_logistic, positive_given_label
 from doublelogit.core.rows import each_column, labelled_share
@@ -54,10 +54,12 @@ LOOSE = 1e-4  # gradient of fits that start from the optimum of nearly the same 
 class Guards:
     """How a model is kept from memorising labels.
 
-    ``n_folds`` 1 judges models by the rows they were fitted to; ``cross_fit`` False takes t from
-    the model that is fitted to it; ``patience`` 0 makes all rounds.
+    ``keys`` of the rows say which are held out together; ``n_folds`` 1 judges models by the rows
+    they were fitted to; ``cross_fit`` False takes t from the model that is fitted to it;
+    ``patience`` 0 makes all rounds.
     """
 
+    keys: Keys
     n_folds: int = 3
     cross_fit: bool = True
     max_rounds: int = 30
@@ -265,13 +267,12 @@ def _starts(problem: Problem, line: PUFit, guards: Guards) -> Iterator[tuple[str
         yield start, problem.theta(line.model) if start == "line" else _constant(problem)
 
 
-def split_rows(rows: MemoryRows, guards: Guards) -> list[tuple[Ints, Ints]]:
+def split_rows(rows: MemoryRows, guards: Guards) -> list[Split]:
     """Rows outside and in each fold."""
     every = np.arange(len(rows))
     if guards.n_folds == 1:
         return [(every, every)]
-    folds = StratifiedKFold(guards.n_folds, shuffle=True, random_state=guards.random_state)
-    return list(folds.split(every, rows.labels.any))
+    return held_out_splits(guards.keys, rows.labels.any, guards.n_folds, rows.weight)
 
 
 def _fold(
@@ -286,8 +287,8 @@ def _fold(
     assert isinstance(rows, MemoryRows)
     parts = [train]
     if guards.cross_fit:
-        halves = StratifiedKFold(2, shuffle=True, random_state=guards.random_state)
-        parts = [train[half] for half, _ in halves.split(train, rows.labels.any[train])]
+        columns = (guards.keys[train], rows.labels.any[train], 2, rows.weight[train])
+        parts = [train[half] for half, _ in held_out_splits(*columns, level=1)]
     return Fold(inside, [_half(problem, bent, half, theta) for half in parts])
 
 

@@ -1,11 +1,23 @@
 """Models compared by the likelihood that they give to rows which they have not seen."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Ints
+from doublelogit.core.folds import Split
+
+
+def cross_fitted(n: int, splits: Iterable[Split], values: Callable[[Ints, Ints], Floats]) -> Floats:
+    """A number for each of n rows, by models that have not seen it.
+
+    ``values`` fits to the rows outside of a fold, its first argument, and judges those inside.
+    """
+    found = np.empty(n)
+    for outside, inside in splits:
+        found[inside] = values(outside, inside)
+    return found
 
 
 def simplest(scores: Mapping[Any, Floats], weight: Floats) -> Any:

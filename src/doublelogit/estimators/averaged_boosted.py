@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from doublelogit._types import Floats
 from doublelogit.bends.boosting import boosted_posterior
-from doublelogit.bends.guarded import Guarded
+from doublelogit.bends.guarded import Guarded, Guards
 from doublelogit.estimators.averaged import AveragedClassifier
 from doublelogit.estimators.boosted import BoostedClassifier
 from doublelogit.fitted.fit import PUFit
@@ -150,9 +150,9 @@ class AveragedBoostedClassifier(AveragedClassifier, BoostedClassifier):
         self._check_size(problem)
         return BoostedClassifier._fit(self, problem, X)
 
-    def _bent(self, problem: Problem, X: Floats) -> Guarded:
+    def _bent(self, problem: Problem, X: Floats, guards: Guards) -> Guarded:
         bins, _ = self._bins(problem, X)
-        return boosted_posterior(problem, X, bins, self._growth, self._guards)
+        return boosted_posterior(problem, X, bins, self._growth, guards)
 
     @property
     def held_out_straight(self) -> dict[str, Floats]:

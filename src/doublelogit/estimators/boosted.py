@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from doublelogit._types import Floats, Ints
 from doublelogit.bends.boosting import Growth, boosted
-from doublelogit.bends.guarded import Guarded
+from doublelogit.bends.guarded import Guarded, Guards
 from doublelogit.bends.trees import Bins
 from doublelogit.core.design import Terms
 from doublelogit.core.rows import Rows
@@ -153,8 +153,8 @@ class BoostedClassifier(GuardedClassifier):
         self.random_state = random_state
         self.pos_label = pos_label
 
-    def _bent(self, problem: Problem, X: Floats) -> Guarded:
-        return boosted(problem, X, self._bins(problem, X), self._growth, self._guards)
+    def _bent(self, problem: Problem, X: Floats, guards: Guards) -> Guarded:
+        return boosted(problem, X, self._bins(problem, X), self._growth, guards)
 
     def _bins(self, problem: Problem, X: Floats) -> tuple[Bins | None, Bins | None]:
         """What trees of the outcome and of the propensity may split."""

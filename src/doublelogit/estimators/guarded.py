@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from doublelogit._types import Floats, Ints
 from doublelogit.bends.guarded import Guarded, Guards
 from doublelogit.core.design import Terms
+from doublelogit.core.folds import Keys, content_keys
 from doublelogit.core.rows import Rows
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
@@ -49,13 +50,13 @@ class GuardedClassifier(AbstractPUClassifier):
     }
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
-        X = dense_features(problem, type(self).__name__)
+        features = dense_features(problem, type(self).__name__)
         self._check_folds(problem.rows)
-        self._found = self._bent(problem, X)
+        self._found = self._bent(problem, features, self._guards(content_keys(X)))
         return self._found.fit
 
     @abstractmethod
-    def _bent(self, problem: Problem, X: Floats) -> Guarded:
+    def _bent(self, problem: Problem, X: Floats, guards: Guards) -> Guarded:
         """Fit the models, given features as the user passed them."""
 
     @property
@@ -83,10 +84,10 @@ class GuardedClassifier(AbstractPUClassifier):
         names = self._feature_names
         return feature_index(vars(self)[parameter], parameter, rows.n_features, names)
 
-    @property
-    def _guards(self) -> Guards:
+    def _guards(self, keys: Keys) -> Guards:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return Guards(
+            keys,
             n_folds=self.n_folds,
             cross_fit=self.cross_fit,
             max_rounds=self.max_rounds,

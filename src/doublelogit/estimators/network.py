@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.bends.guarded import Guarded
+from doublelogit.bends.guarded import Guarded, Guards
 from doublelogit.bends.network import Inputs, Training, networked
 from doublelogit.estimators.base import COUNT, FEATURES, NON_NEGATIVE, POSITIVE
 from doublelogit.estimators.guarded import WHICH, GuardedClassifier, columns_of
@@ -125,7 +125,7 @@ class NetworkClassifier(GuardedClassifier):
         self.random_state = random_state
         self.pos_label = pos_label
 
-    def _bent(self, problem: Problem, X: Floats) -> Guarded:
+    def _bent(self, problem: Problem, X: Floats, guards: Guards) -> Guarded:
         given = self._index("network_features", problem.rows)
         outcome = columns_of(problem.outcome) if given is None else np.asarray(given)
         columns = {"outcome": outcome, "propensity": columns_of(problem.propensity)}
@@ -139,4 +139,4 @@ class NetworkClassifier(GuardedClassifier):
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
         )
-        return networked(problem, X, (one, other), training, self._guards)
+        return networked(problem, X, (one, other), training, guards)

@@ -8,12 +8,12 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from doublelogit._types import Column, Floats
+from doublelogit.core.folds import Split, content_keys, held_out_splits
 from doublelogit.core.likelihood import logistic
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.fitted.plugged import PluggedSide, positive_logit
@@ -49,13 +49,14 @@ class ClassifierModel:
         return float(weight @ loss / weight.sum())
 
     @cached_property
-    def _folds(self) -> list[tuple[Any, Any]]:
+    def _folds(self) -> list[Split]:
         """Rows to fit and rows to be judged."""
         if self.n_folds == 1:
             every = np.arange(len(self.rows))
             return [(every, every)]
-        folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=0)
-        return list(folds.split(self.rows.labels.any, self.rows.labels.any))
+        return held_out_splits(
+            content_keys(self.X), self.rows.labels.any, self.n_folds, self.rows.weight
+        )
 
     def _fitted(self, target: Floats, weight: Floats) -> Any:
         shares = weight * target, weight * (1 - target)

@@ -11,6 +11,7 @@ from doublelogit._types import Floats
 from doublelogit.audit import estimate
 from doublelogit.audit.conclusions import conclusions, suspicions
 from doublelogit.common.thresholds import CLEARLY_BETTER
+from doublelogit.core.folds import Split
 from doublelogit.findings import Finding
 from doublelogit.findings import audit as audit_findings
 from doublelogit.findings import methods as findings
@@ -27,7 +28,7 @@ from doublelogit.registry import (
     Method,
 )
 from doublelogit.report.analysis import scar_verdict
-from doublelogit.table_models.learner_choice import CANDIDATES, Folds, folds_of, held_out
+from doublelogit.table_models.learner_choice import CANDIDATES, folds_of, held_out
 from doublelogit.table_models.learners import LINES, Learners
 from doublelogit.table_models.table_model import (
     FittedTable,
@@ -98,7 +99,7 @@ def compare_methods(
         n_resamples=n_resamples,
         progress=lambda share: progress("testing SCAR", share),
     )
-    folds = folds_of(table, random_state)
+    folds = folds_of(table)
     tried, bent = {}, _named(learners)
     for method in COMPARED:
         rows = table if method.takes_audits else replace(table, audited=None)
@@ -156,7 +157,7 @@ def _straight(
     return FittedTable(table.roles, method.name, encoding, classifier)
 
 
-def _tried(method: Method, fitted: FittedTable, table: Table, folds: Folds) -> _Tried:
+def _tried(method: Method, fitted: FittedTable, table: Table, folds: list[Split]) -> _Tried:
     said = fitted.probabilities(table)
     likelihood = held_out(table, fitted, folds)
     findings = fitted.classifier.findings_

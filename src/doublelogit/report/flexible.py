@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats
 from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.folds import FoldsError, content_keys, held_out_splits
+from doublelogit.core.held_out import cross_fitted
 from doublelogit.fitted.protocol import Probabilities
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
@@ -88,7 +89,12 @@ def flexible_classes(
         return []
     table, plain = first.table, model.encoding.plain
     rows = sample_rows(table, MOST_ROWS, rng)
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(rows, table.s[rows]))
+    weight = None if table.weight is None else table.weight[rows]
+    keys = content_keys(table.features.iloc[rows])
+    try:
+        folds = held_out_splits(keys, table.s[rows], FOLDS, weight)
+    except FoldsError:
+        return []
     X = table.encoded(plain)
     straight = _fitted_parts(model, plain, X, table, rows, folds)
     held_out = _HeldOut(table, rows, folds, straight)
@@ -102,13 +108,13 @@ def _fitted_parts(
     model: FittedTable, encoding: Any, X: Any, table: Table, rows: Any, folds: Any
 ) -> Floats:
     """Log-likelihood of each row's label by the default method fitted to the other folds."""
-    found = np.empty(len(rows))
-    for train, test in folds:
-        classifier = _quick(model, encoding)
-        quietly(fit_rows, classifier, X, table, rows[train])
+
+    def values(train: Any, test: Any) -> Floats:
+        classifier = quietly(fit_rows, _quick(model, encoding), X, table, rows[train])
         s_x = classifier.predict_label_proba(X.iloc[rows[test]])
-        found[test] = label_log_likelihoods(table.s[rows[test]], s_x)
-    return found
+        return label_log_likelihoods(table.s[rows[test]], s_x)
+
+    return cross_fitted(len(rows), folds, values)
 
 
 def _quick(model: FittedTable, encoding: Any) -> Any:
@@ -167,7 +173,7 @@ def _trees(held_out: _HeldOut, X: Floats, first: FirstRows, said: Probabilities)
         mine = trees.predict_proba(X[rows[test]])[:, 1]
         likelihood[test] = label_log_likelihoods(table.s[rows[test]], mine)
         unseen[rows[test]] = mine
-        s_x += trees.predict_proba(X)[:, 1] / FOLDS
+        s_x += trees.predict_proba(X)[:, 1] / len(held_out.folds)
     s_x[rows] = unseen[rows]
     e_x = np.maximum(said.propensity, LEAST_PROPENSITY)
     positive = np.clip(s_x / e_x, s_x, 1.0)

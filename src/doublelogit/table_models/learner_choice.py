@@ -6,14 +6,13 @@ Every row is judged by models that have not seen it; guarded boosting does so on
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from doublelogit._types import Floats, Ints
 from doublelogit.bends.bent_posterior import CURVES, LINES
 from doublelogit.common.thresholds import FEWEST_LABELS_TO_CHOOSE as FEWEST
-from doublelogit.core.held_out import compared, simplest
+from doublelogit.core.folds import FoldsError, Split, content_keys, held_out_splits
+from doublelogit.core.held_out import compared, cross_fitted, simplest
 from doublelogit.estimators.guarded import GuardedClassifier
 from doublelogit.exceptions import TableError
 from doublelogit.metrics import label_log_likelihoods
@@ -38,7 +37,6 @@ from doublelogit.tables import Table
 
 FOLDS = 3
 CANDIDATES = (LINEAR, SPLINE, BOOSTING)  # simplest first
-Folds = list[tuple[Ints, Ints]]
 
 
 def choosable(rows: Any) -> Table:
@@ -54,11 +52,12 @@ def choosable(rows: Any) -> Table:
 def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> FittedTable:
     """Choose a learner of the class, and fit it."""
     if table.s.sum() < FEWEST:
-        choice = LearnerChoice(LINEAR, ())
-        fitted = fit_table(table, method, parameters, Learners(LINEAR, propensity))
-        return replace(fitted, choice=choice)
+        return _linear(table, method, parameters, propensity)
     some = table.some(spread_rows(len(table)))
-    scores, trees = _scores(some, method, propensity)
+    try:
+        scores, trees = _scores(some, method, propensity)
+    except FoldsError:  # rows that are all alike
+        return _linear(table, method, parameters, propensity)
     learner = simplest(scores, some.row_weight)
     gains = tuple(
         Gain(name, *compared(score, scores[LINEAR], some.row_weight))
@@ -70,6 +69,12 @@ def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> 
         return replace(trees, method=trees.learners.asked(method).name, choice=choice)
     fitted = fit_table(table, method, parameters, Learners(learner, propensity))
     return replace(fitted, choice=choice)
+
+
+def _linear(table: Table, method: Method, parameters: Any, propensity: str) -> FittedTable:
+    """The fit of a table in which nothing can be held out."""
+    fitted = fit_table(table, method, parameters, Learners(LINEAR, propensity))
+    return replace(fitted, choice=LearnerChoice(LINEAR, ()))
 
 
 def _scores(table: Table, method: Method, propensity: str) -> tuple[dict[str, Floats], FittedTable]:
@@ -97,18 +102,19 @@ def _averaged_scores(
     return scores | {BOOSTING: classifier.held_out}, fitted
 
 
-def folds_of(table: Table, random_state: int = 0) -> Folds:
-    """Rows to fit and rows to judge, with labels in every part."""
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
-    return list(folds.split(table.s, table.s))
+def folds_of(table: Table) -> list[Split]:
+    """Rows to fit and rows to judge, with labels outside of every fold."""
+    return held_out_splits(content_keys(table.features), table.s, FOLDS, table.weight)
 
 
-def held_out(table: Table, fitted: FittedTable, folds: Folds) -> Floats:
+def held_out(table: Table, fitted: FittedTable, folds: list[Split]) -> Floats:
     """Log-likelihood of every label by the same classifier of the other folds."""
     if isinstance(fitted.classifier, GuardedClassifier):
         return fitted.classifier.held_out
-    X, found = table.encoded(fitted.encoding), np.empty(len(table))
-    for train, test in folds:
+    X = table.encoded(fitted.encoding)
+
+    def values(train: Ints, test: Ints) -> Floats:
         part = quietly(fit_rows, clone(fitted.classifier), X, table, train)
-        found[test] = label_log_likelihoods(table.s[test], part.predict_label_proba(X.iloc[test]))
-    return found
+        return label_log_likelihoods(table.s[test], part.predict_label_proba(X.iloc[test]))
+
+    return cross_fitted(len(table), folds, values)

@@ -1,0 +1,82 @@
+"""A stacked label model: predictions of rows that it was fitted to, and of new ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from doublelogit._types import Floats, Matrix
+from doublelogit.common.threads import with_paying_threads
+from doublelogit.core.folds import Folds, Keys, content_keys
+from doublelogit.label_models.kinds import Predictor
+
+SURE = 1e-9  # probabilities nearer to 0 or 1 have no logit
+
+
+@dataclass(frozen=True)
+class Line:
+    """Line of Platt: what a logit becomes; as it is by default, it changes nothing."""
+
+    shift: float = 0.0
+    slope: float = 1.0
+
+    def __call__(self, p: Floats) -> Floats:
+        if self == Line():
+            return p
+        return np.asarray(expit(self.shift + self.slope * logit(np.clip(p, SURE, 1 - SURE))))
+
+
+@dataclass(frozen=True)
+class LabelModel:
+    """Models of several kinds for each fold, their weights, and the rows that they have seen.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Kinds.
+    weight : ndarray of shape (n_kinds,)
+        On the simplex.
+    models : tuple of tuples of Predictor
+        Of every fold those of all kinds, fitted outside of it.
+    folds : Folds
+        Fold of a row by the key of its content, or of its cluster.
+    seen : ndarray of uint64
+        Keys of the contents of fit, in order, and ``groups``, by which their folds go.
+    line : Line
+        By which the mixture is recalibrated.
+    held_out : dict of str to float
+        Mean log-likelihood of held-out labels, by kind, and of the "stack".
+    """
+
+    names: tuple[str, ...]
+    weight: Floats
+    models: tuple[tuple[Predictor, ...], ...]
+    folds: Folds
+    seen: Keys
+    groups: Keys
+    line: Line
+    held_out: dict[str, float]
+
+    @with_paying_threads
+    def predict(self, X: Matrix) -> Floats:
+        """P(S=1 | x): of a row of fit by models that have not seen it, of others by all."""
+        return self.line(self.by_kind(X) @ self.weight)
+
+    @with_paying_threads
+    def by_kind(self, X: Matrix) -> Floats:
+        """The same by each kind, before calibration; of shape (n_rows, n_kinds)."""
+        fold = self._unseen(content_keys(X))
+        found = np.zeros((X.shape[0], len(self.names)))
+        times = np.zeros(X.shape[0])
+        for k, models in enumerate(self.models):
+            rows = np.flatnonzero((fold == k) | (fold < 0))
+            times[rows] += 1
+            for j, model in enumerate(models):
+                if self.weight[j] > 0 and len(rows):
+                    found[rows, j] += model.predict(X[rows])
+        return found / times[:, None]
+
+    def _unseen(self, keys: Keys) -> Floats:
+        """The fold whose models have not seen a row; -1 if none has."""
+        at = np.minimum(np.searchsorted(self.seen, keys), len(self.seen) - 1)
+        return np.where(self.seen[at] == keys, self.folds.of(self.groups[at]), -1)

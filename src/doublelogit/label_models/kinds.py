@@ -1,0 +1,230 @@
+"""Kinds of models of the label; any classifier of scikit-learn's kind may be one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.linear_model import LogisticRegression
+
+from doublelogit._types import Floats, Matrix
+from doublelogit.label_models.basis import Scale, Smooths
+from doublelogit.label_models.product import ProductModel
+from doublelogit.label_models.sample import Sample
+from doublelogit.methods.classifiers import fit_weighted
+
+AUTO = "auto"
+FEWEST_LABELS = 30  # for trees
+MANY_COLUMNS = 300  # from which a Hessian costs more than gradients
+EXACT = 1e-6  # gradient of a fit
+
+
+class Predictor(Protocol):
+    """A fitted model of the label."""
+
+    def predict(self, X: Matrix) -> Floats:
+        """P(S=1 | x) of every row."""
+
+
+class Kind(Protocol):
+    """A model that can be fitted to a sample."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def most_rows(self) -> int:
+        """Rows of each label beyond which no more are fitted."""
+
+    def suits(self, sample: Sample) -> bool:
+        """Whether a sample has what such a model needs."""
+
+    def fit(self, sample: Sample) -> Predictor: ...
+
+
+@dataclass(frozen=True)
+class LinearPredictor:
+    """A logistic regression of scaled columns, and of smooth terms of them if it has any."""
+
+    scale: Scale
+    coef: Floats
+    intercept: float
+    smooths: Smooths | None = None
+    bends: Scale | None = None
+
+    def predict(self, X: Matrix) -> Floats:
+        Z = self.columns(X)
+        logit = np.asarray(Z @ self.coef).ravel() + self.intercept
+        return np.asarray(1 / (1 + np.exp(-np.clip(logit, -700, 700))))
+
+    def columns(self, X: Matrix) -> Matrix:
+        """Columns of the regression."""
+        if self.smooths is None or self.bends is None:
+            return self.scale(X)
+        return np.hstack([self.scale(X), self.bends(self.smooths(X))])
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Ridge logistic regression of standardised columns."""
+
+    name: str = "logistic"
+    C: float = 1.0
+    most_rows: int = 20_000
+
+    def suits(self, sample: Sample) -> bool:
+        return True
+
+    def fit(self, sample: Sample) -> LinearPredictor:
+        scale = Scale.learn(sample.X, sample.weight)
+        return LinearPredictor(scale, *_logistic(scale(sample.X), sample, self.C))
+
+
+@dataclass(frozen=True)
+class Splines:
+    """Ridge logistic regression of lines and, penalised harder, of what bends them."""
+
+    name: str = "splines"
+    C: float = 1.0
+    size: float = 0.5  # standard deviation of a bending term beside that of its line
+    most_rows: int = 20_000
+
+    def suits(self, sample: Sample) -> bool:
+        return not sparse.issparse(sample.X) and sample.X.shape[1] <= MANY_COLUMNS
+
+    def fit(self, sample: Sample) -> LinearPredictor:
+        X, weight = sample.X, sample.weight
+        scale, smooths = Scale.learn(X, weight), Smooths.learn(X, weight)
+        terms = smooths(X)
+        bends = Scale.learn(terms, weight)
+        bends = Scale(bends.shift, bends.unit / self.size)
+        Z = np.hstack([scale(X), bends(terms)])
+        return LinearPredictor(scale, *_logistic(Z, sample, self.C), smooths, bends)
+
+
+def _logistic(Z: Matrix, sample: Sample, C: float) -> tuple[Floats, float]:
+    """Coefficients and intercept of a ridge logistic regression."""
+    wide = sparse.issparse(Z) or Z.shape[1] > MANY_COLUMNS
+    solver = "lbfgs" if wide else "newton-cholesky"
+    model = LogisticRegression(C=C, solver=solver, tol=EXACT, max_iter=500)
+    model.fit(Z, sample.s, sample_weight=sample.weight)
+    return model.coef_[0], float(model.intercept_[0])
+
+
+@dataclass(frozen=True)
+class Product:
+    """Two sigmoids multiplied, of the same standardised columns: a line that labels with slopes."""
+
+    name: str = "product"
+    C: float = 1.0
+    most_rows: int = 5000
+
+    def suits(self, sample: Sample) -> bool:
+        return not sparse.issparse(sample.X) and sample.X.shape[1] <= MANY_COLUMNS
+
+    def fit(self, sample: Sample) -> ProductModel:
+        scale = Scale.learn(sample.X, sample.weight)
+        Z = scale(sample.X)
+        coef, intercept = _logistic(Z, sample, self.C)
+        return ProductModel.fit(scale, Z, sample, np.append(coef, intercept), self.C)
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A classifier of scikit-learn's kind, with a seed of 0 where it would draw one."""
+
+    name: str
+    estimator: Any
+    flexible: bool = False  # what memorises a handful of labels
+    leaf: int = 0  # rows that a leaf is to have, for ensembles of trees
+    most_rows: int = 20_000
+
+    def suits(self, sample: Sample) -> bool:
+        enough = not self.flexible or sample.n_labelled >= FEWEST_LABELS
+        return enough and not (self.flexible and sparse.issparse(sample.X))
+
+    def fit(self, sample: Sample) -> "ForeignPredictor":
+        model = seeded(clone(self.estimator))
+        if self.leaf:
+            # a leaf counts distinct rows, which stand for several
+            share = len(sample) / sample.weight.sum()
+            model.set_params(min_samples_leaf=max(1, round(self.leaf * share)))
+        fit_weighted(model, sample.X, sample.s.astype(int), sample.weight)
+        return ForeignPredictor(model)
+
+
+@dataclass(frozen=True)
+class ForeignPredictor:
+    """A fitted classifier of another library."""
+
+    model: Any
+    column: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", int(np.flatnonzero(self.model.classes_ == 1)[0]))
+
+    def predict(self, X: Matrix) -> Floats:
+        return np.asarray(self.model.predict_proba(X)[:, self.column], dtype=float)
+
+
+def seeded(estimator: Any) -> Any:
+    """The estimator with a seed of 0 wherever it, or one inside it, has none."""
+    settings = estimator.get_params(deep=True)
+    names = [name for name in settings if name.split("__")[-1] == "random_state"]
+    return estimator.set_params(**{name: 0 for name in names if settings[name] is None})
+
+
+def trees() -> Foreign:
+    """Boosted trees of few leaves."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        learning_rate=0.1, max_iter=60, max_leaf_nodes=8, l2_regularization=1.0, max_bins=64,
+        early_stopping=False, random_state=0,
+    )  # fmt: skip
+    return Foreign("trees", model, flexible=True, leaf=20, most_rows=10_000)
+
+
+def forest() -> Foreign:
+    """A forest whose leaves hold five rows."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    model = RandomForestClassifier(100, max_features="sqrt", random_state=0)
+    return Foreign("forest", model, flexible=True, leaf=5, most_rows=5000)
+
+
+# Makers, so that ensembles are imported where they are wanted.
+KINDS: Mapping[str, Any] = {
+    "logistic": Logistic,
+    "product": Product,
+    "splines": Splines,
+    "trees": trees,
+    "forest": forest,
+}
+
+
+def kinds_of(wanted: Any = AUTO) -> tuple[Kind, ...]:
+    """Kinds by name, classifiers of scikit-learn's kind, a list of them, or all by "auto"."""
+    if isinstance(wanted, str) and wanted == AUTO:
+        return tuple(make() for make in KINDS.values())
+    several = wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else [wanted]
+    kinds = tuple(_kind(one, i) for i, one in enumerate(several))
+    if not kinds:
+        raise ValueError("label_model must name at least one model; got an empty list.")
+    return kinds
+
+
+def _kind(wanted: Any, number: int) -> Kind:
+    if isinstance(wanted, str):
+        if wanted not in KINDS:
+            raise ValueError(
+                f"label_model must be {AUTO!r}, one of {', '.join(KINDS)}, a classifier or a list "
+                f"of these; got {wanted!r}."
+            )
+        return KINDS[wanted]()
+    if not is_classifier(wanted) or not hasattr(wanted, "predict_proba"):
+        raise TypeError(
+            f"label_model needs classifiers that have predict_proba; got {type(wanted).__name__}."
+        )
+    return Foreign(f"{type(wanted).__name__} {number + 1}", wanted)
