@@ -24,6 +24,8 @@ def same(one, other):
     """Whether two values of a problem are equal, whatever they are made of."""
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
     if hasattr(one, "__dataclass_fields__"):
         pairs = [(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare]
         return type(one) is type(other) and all(same(*pair) for pair in pairs)
