@@ -43,10 +43,11 @@ class ParquetScan:
     cache: bool | Path
     distributed: bool
     encoding: TableEncoding | None = None
+    _coding: LabelCoding | None = None
 
     def with_roles(self, roles: Roles) -> "ParquetScan":
         """These files, their columns with other roles."""
-        return replace(self, roles=roles)
+        return replace(self, roles=roles, _coding=None)
 
     def encoded_by(self, encoding: TableEncoding) -> "ParquetScan":
         """These files, their columns encoded in a known way."""
@@ -82,6 +83,8 @@ class ParquetScan:
     @cached_property
     def coding(self) -> LabelCoding:
         """What the values of the label column mean."""
+        if self._coding is not None:
+            return self._coding
         roles = self.named_roles
         return LabelCoding.learn(self._label_counts, roles.positive, roles.label)
 
@@ -219,9 +222,7 @@ class ParquetScan:
 
     def _coded(self, coding: LabelCoding) -> "ParquetScan":
         """The scan as a worker has it, which need not look at all labels again."""
-        twin = replace(self)
-        vars(twin)["coding"] = coding
-        return twin
+        return replace(self, _coding=coding)
 
     def _check_types(self, columns: Sequence[str]) -> None:
         import pyarrow.types as t
