@@ -54,13 +54,24 @@ def not_converged(name: str, tol: float, max_iter: int) -> Finding:
     )
 
 
-def modes_missed(name: str) -> Finding:
-    """Some modes of the posterior could not be reached."""
+def components_missed(name: str) -> Finding:
+    """Some components of the posterior have no finite weight."""
     return Finding(
         ATTENTION,
         "convergence",
-        f"{name} could not reach every mode of its posterior; those left out may have mattered. "
+        f"{name} could not fit every component of its posterior; those left out may have mattered. "
         "Look for features that are nearly copies of others.",
+    )
+
+
+def stalled(name: str, share: float) -> Finding:
+    """The optimisation of some components has used up its steps."""
+    return Finding(
+        ATTENTION,
+        "convergence",
+        f"{name} used up its steps in components that hold {percent(share)} of the posterior, so "
+        "that their weights are rough. Look for features that are nearly copies of others.",
+        {"share": share},
     )
 
 
@@ -259,11 +270,9 @@ def _judged(topic: str, text: str, numbers: dict[str, Any], *, doubtful: bool) -
     return Finding(ATTENTION if doubtful else FINE, topic, text, numbers)
 
 
-def mechanism(at_random: float, components: int) -> Finding:
-    """How the posterior weighs labelling at random against biased labelling."""
-    text = (
-        f"The posterior puts {percent(at_random)} on labelling at random and "
-        f"{percent(1 - at_random)} on labelling that depends on the features "
-        f"({counted(components, 'component')})."
-    )
-    return Finding(FINE, "labelling", text, {"at_random": at_random, "components": components})
+def mechanisms(shares: Sequence[tuple[str, str, float]], components: int) -> Finding:
+    """How the posterior weighs the readings of the labels: name, words and share of each."""
+    weighed = ", ".join(f"{percent(share)} on {words}" for _, words, share in shares)
+    text = f"The posterior puts {weighed} ({counted(components, 'component')})."
+    numbers = {"shares": {name: share for name, _, share in shares}, "components": components}
+    return Finding(FINE, "labelling", text, numbers)
