@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import sparse
 from scipy.special import expit, logit
+from scipy.stats import beta
 
 from doublelogit import (
     AveragedClassifier,
@@ -89,6 +90,18 @@ def test_the_probability_of_a_label_has_the_propensity_of_positives(sample):
     likelihood = [np.log(np.where(sample.s == 1, p, 1 - p)).mean() for p in (got, product)]
     assert likelihood[0] > likelihood[1]
     assert model.score(sample.X, sample.s) == pytest.approx(likelihood[0])
+
+
+def test_components_whose_steps_are_used_up_are_named_with_their_weight(sample, monkeypatch):
+    steps = Settings(most_steps=1, few_coefficients=0.0)
+    monkeypatch.setattr(AveragedClassifier, "_settings", steps)
+    with pytest.warns(UserWarning, match=r"used up its steps in components that hold [\d.]+%"):
+        model = AveragedClassifier().fit(sample.X, sample.s)
+    assert not model.converged_
+    (finding,) = (one for one in model.findings_ if one.topic == "convergence")
+    assert 0.1 < finding.numbers["share"] <= 1
+    monkeypatch.undo()
+    assert AveragedClassifier().fit(sample.X, sample.s).converged_
 
 
 def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
@@ -185,6 +198,21 @@ class TestKnowledge:
     def test_impossible_knowledge_is_refused(self, sample):
         with pytest.raises(ValueError, match="must not be below what the labelled rows prove"):
             AveragedClassifier(prevalence=0.01).fit(sample.X, sample.s)
+
+
+@pytest.mark.parametrize("n", [1500, 12_000])
+def test_audited_rows_count_whole_among_however_many_rows(n):
+    """A class that hardly separates: its interval is hardly wider than the exact binomial one."""
+    X, y, s = weak(n, 6, seed=1, c=0.5)
+    rng = np.random.default_rng(n)
+    drawn = rng.choice(np.flatnonzero(s == 0), 100, replace=False)
+    audited = np.full(n, np.nan)
+    audited[drawn] = y[drawn]
+    model = AveragedClassifier().fit(X, s, audited_y=audited)
+    k = int(y[drawn].sum())
+    exact = s.mean() + (1 - s.mean()) * beta.ppf([0.05, 0.95], [k, k + 1], [101 - k, 100 - k])
+    width = np.ptp(model.prevalence_interval(0.9))
+    assert 0.5 * np.ptp(exact) < width < 1.15 * np.ptp(exact)
 
 
 def biased(n, b, g, seed=0):

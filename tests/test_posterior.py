@@ -148,6 +148,27 @@ def test_a_propensity_held_for_each_row_has_the_likelihood_of_its_slopes(sample,
     np.testing.assert_allclose(one.shares, both.shares, atol=1e-2)
 
 
+@pytest.mark.parametrize("settings", [EXPECTING, BY_CURVATURE])
+def test_audited_rows_have_their_own_loss_and_its_slope(sample, settings):
+    audited = np.where((np.arange(len(sample.s)) % 5 == 0) & (sample.s == 0), sample.y, np.nan)
+    problem = Problem(memory_rows(sample.X, sample.s, audited=audited))
+    posterior = posterior_under(problem, OWN[0], Odds(1.0, 0.6), settings)
+    cut, (u, factor) = posterior.at(0.3, posterior.priors[2]), gaussian(posterior)
+    here = cut.expand(u, factor).expansion.audited
+    rows = np.flatnonzero(~np.isnan(audited))
+
+    def value(u):
+        return cut.expand(u, factor).expansion.audited.value
+
+    np.testing.assert_allclose(here.grad, approx_fprime(u, value, 1e-7), atol=1e-6)
+    narrow = cut.expand(u, 1e-6 * np.eye(posterior.size)).expansion.audited.value
+    beta, gamma = np.split(cut.theta(u), 2)
+    X, y = sample.X[rows], audited[rows]
+    y_x, e_x = (expit(X @ coef[:-1] + coef[-1]) for coef in (beta, gamma))
+    exact = np.where(y == 1, y_x * (1 - e_x), 1 - y_x)
+    assert narrow == pytest.approx(-np.log(exact).sum() / len(sample.s), abs=1e-4)
+
+
 def test_an_expansion_predicts_gaussians_of_other_slices_and_priors(sample):
     posterior, flat = under(sample, AT_RANDOM)
     here = posterior.at(0.3, flat).ascend_from_prior(np.zeros(posterior.size))

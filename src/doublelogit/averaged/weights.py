@@ -61,8 +61,8 @@ class Weighted(Protocol):
 
 def log_weight(gaussian: GaussianFit) -> float:
     """Prior odds of mechanism and scale times the evidence as it counts, in logarithms."""
-    power = gaussian.posterior.power
-    return power * gaussian.log_evidence + gaussian.prior.log_odds
+    power, audited = gaussian.posterior.power, gaussian.log_audited
+    return power * (gaussian.log_evidence - audited) + audited + gaussian.prior.log_odds
 
 
 def log_measure(low: float, high: float) -> float:
