@@ -40,6 +40,14 @@ def readings(mixture: PosteriorMixture) -> list[Reading]:
     return every
 
 
+def weighed_readings(mixture: PosteriorMixture) -> list[tuple[str, str, float]]:
+    """Name and words of every reading, and its share of the posterior."""
+    return [
+        (one.name, one.words, float(mixture.weight[one.components].sum()))
+        for one in readings(mixture)
+    ]
+
+
 def linear(mixture: PosteriorMixture) -> Choice:
     """The components whose class is the double logistic model's."""
     return np.array([shape_named(name).linear for name in mixture.shape])

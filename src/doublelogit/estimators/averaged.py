@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
 from doublelogit.averaged import averaged
-from doublelogit.averaged.readings import linear, varying
+from doublelogit.averaged.readings import linear, varying, weighed_readings
 from doublelogit.averaged.settings import Settings
 from doublelogit.common.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
 from doublelogit.core.rows import Rows, labelled_share
@@ -269,7 +269,8 @@ class AveragedClassifier(AbstractPUClassifier):
         assert isinstance(posterior, PosteriorMixture)
         low, high = posterior.prevalence_interval(0.9)
         if high - low > UNDETERMINED:
-            found.append(findings.undetermined_prevalence(low, high, _reason(posterior)))
+            readings = weighed_readings(posterior)
+            found.append(findings.undetermined_prevalence(low, high, _reason(posterior), readings))
         return found
 
 
