@@ -25,7 +25,7 @@ from doublelogit.estimators import serialization
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.export import to_onnx
 from doublelogit.findings import ATTENTION, Finding
-from doublelogit.fitted import LinearPair, LinearSide
+from doublelogit.fitted import LinearPair, LinearSide, PosteriorSide
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.logistic import label_model
 from doublelogit.report import sections
@@ -222,7 +222,8 @@ class Steps(Shape):
         outcome = Step(line, np.array([[-3.0, 1.0], [-2.0, 2.0]]), share, np.full(2, 0.05))
         names = ("opposed", "opposed")
         scales = np.zeros(2), np.ones(2)
-        return Components(names, *scales, outcome, lines.propensity.taken([0, 0]))
+        first = {name: column[[0, 0]] for name, column in vars(lines.propensity).items()}
+        return Components(names, *scales, outcome, PosteriorSide(**first))
 
     def graph(self, side, X, predictors):
         if isinstance(side, Step):

@@ -204,22 +204,22 @@ class Spread(NamedTuple):
     """Factors of the covariances of some components.
 
     ``of_class`` are the multiples of the class's predictor that labelling's has; where labelling
-    has slopes of its own (``own``) it has a factor of its own as well.
+    has slopes of its own (``free``) it has a factor of its own as well.
     """
 
     of_class: Floats
-    own: NDArray[np.bool_]
+    free: NDArray[np.bool_]
     outcome: Terms
     propensity: Terms
     class_factors: list[Floats]
-    own_factors: list[Floats]
+    free_factors: list[Floats]
 
     @classmethod
     def of(cls, components: list[Component]) -> "Spread":
         """The spread of components."""
         mechanisms = [c.posterior.mechanism for c in components]
-        own = [c for c in components if c.posterior.mechanism.own_slopes]
-        problem = (own or components)[0].posterior.problem
+        free = [c for c in components if c.posterior.mechanism.own_slopes]
+        problem = (free or components)[0].posterior.problem
         k = problem.outcome.size
         return cls(
             np.array([mechanism.of_class for mechanism in mechanisms]),
@@ -227,15 +227,15 @@ class Spread(NamedTuple):
             problem.outcome,
             problem.propensity,
             [c.gaussian.theta_factor[:k] for c in components],
-            [c.gaussian.theta_factor[k:, k:] for c in own],
+            [c.gaussian.theta_factor[k:, k:] for c in free],
         )
 
     def deviations(self, X: Matrix) -> tuple[Floats, Floats]:
         """Standard deviations of both predictors, (rows, components)."""
         a = _lengths(self.outcome.select(X), self.class_factors)
         b = a * self.of_class
-        if self.own.any():
-            b[:, self.own] = _lengths(self.propensity.select(X), self.own_factors)
+        if self.free.any():
+            b[:, self.free] = _lengths(self.propensity.select(X), self.free_factors)
         return a, b
 
 

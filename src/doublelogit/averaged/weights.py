@@ -4,9 +4,10 @@
 
 with zeta the coarsening: no class is quite logistic, so the evidence of many rows counts as that of
 a few thousand. The class of an audited row was looked at, whatever the model, so that the expected
-log-likelihood of audited rows enters whole. The prior is that of mechanism and scale, of the
-prevalence pi = mean y(x) and of the label frequency c = mean y(x)e(x) / pi, and of what is believed
-of both. The volume is the change of tau = sigma(g_0) in the cell times
+log-likelihood of audited rows enters whole. (A gain in the likelihood of held-out labels would be
+one more term in ``log_weight``.) The prior is that of mechanism and scale, of the prevalence
+pi = mean y(x) and of the label frequency c = mean y(x)e(x) / pi, and of what is believed of both.
+The volume is the change of tau = sigma(g_0) in the cell times
 
     |d(pi, c) / d(b_0, tau)| = mean y(1-y) * mean ye(1-e) / (pi tau (1-tau)).
 """

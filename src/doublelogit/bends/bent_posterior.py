@@ -49,7 +49,7 @@ from doublelogit.core.held_out import simplest
 from doublelogit.core.likelihood import double_logistic_slopes
 from doublelogit.core.rows import each_column
 from doublelogit.engines.memory import MemoryRows
-from doublelogit.fitted import BentPosteriorSide, MixtureSide, PosteriorMixture, PosteriorSide
+from doublelogit.fitted import BentPosteriorSide, PosteriorMixture, PosteriorSide
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.problem import Problem
 
@@ -76,7 +76,7 @@ class Components:
         found, times = np.unique(np.searchsorted(total, points), return_counts=True)
         kept = order[found]
         sides = (model.outcome_model, model.propensity_model)
-        a, b = (_predictors(side, kept, X) for side in sides)
+        a, b = (side.predictor(X)[:, kept] for side in sides)
         return cls(times / PARTS, a, b)
 
     def observed(self, rows: MemoryRows, at: Ints, bend: Floats) -> tuple[Floats, Floats]:
@@ -161,13 +161,6 @@ class Start:
     problem: Problem
     fit: PUFit
     folds: list[PosteriorFold]
-
-
-def _predictors(side: MixtureSide, components: Ints, X: Floats) -> Floats:
-    """Predictors of some components, in their order."""
-    weight = np.full(sum(side.sizes), 1.0)
-    _, lines = side.lines(weight)
-    return lines.taken(components).predictor(X)
 
 
 def bent_posterior(

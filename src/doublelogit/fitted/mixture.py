@@ -117,16 +117,6 @@ class PosteriorSide:
         """The columns that the coefficients multiply."""
         return X
 
-    def taken(self, components: Any) -> "PosteriorSide":
-        """The model in some of its components."""
-        return replace(
-            self,
-            coef=self.coef[components],
-            covariance=self.covariance[components],
-            share=self.share[components],
-            share_sd=self.share_sd[components],
-        )
-
     def uncentred(self, shift: Floats) -> "PosteriorSide":
         """The coefficients of features x, from those of x - shift."""
         matrix = np.eye(len(shift) + 1)

@@ -46,8 +46,8 @@ class AnyShape(Shape):
     def taken(self, problem: Problem, lines: Lines, settings: Settings) -> Floats | None:
         if not problem.symmetric:
             return None
-        own = [mechanism_named(name).own_slopes for name in lines.mechanism]
-        return np.where(own, DOUBT_OF_OWN_SLOPES, DOUBT)
+        free = [mechanism_named(name).own_slopes for name in lines.mechanism]
+        return np.where(free, DOUBT_OF_OWN_SLOPES, DOUBT)
 
     def components(self, problem: Problem, mean_s: float, lines: Lines) -> Components:
         """One component for each of some equally likely prevalences."""
