@@ -24,6 +24,7 @@ from shared import chance, measured
 from sklearn.decomposition import PCA
 
 from doublelogit import AveragedClassifier
+from doublelogit.averaged.readings import linear
 
 RESULT = Path(__file__).parent / "results" / "middle.csv"
 LEVEL, SAMPLES, COMPONENTS = 0.9, 5, 15
@@ -73,7 +74,7 @@ def answers(name: str, X: np.ndarray, y: np.ndarray, mechanism: str, seed: int) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = AveragedClassifier().fit(X, s).model_
-    weight = model.weight * (model.kappa > 0)
+    weight = model.weight * linear(model)
     weight /= weight.sum()
     lines = replace(model, weight=weight)
     about = {"table": name, "rows": len(y), "truth": y.mean(), "mechanism": mechanism}

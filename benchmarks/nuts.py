@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,9 +20,11 @@ import numpy as np
 import pandas as pd
 from grid import Design, sample
 
-from doublelogit.averaged import gaussian, grid, prior
-from doublelogit.averaged.mixture import mixture
-from doublelogit.core.design import Terms
+from doublelogit.averaged import posteriors, shapes, weights
+from doublelogit.averaged.grid import explore
+from doublelogit.averaged.mechanisms import Odds, following, mechanism_named
+from doublelogit.averaged.mixture import lines_of, mixture, relevant
+from doublelogit.averaged.settings import Settings
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
 
@@ -39,21 +40,21 @@ CASES = (
 )
 
 
-def ours(X, s, kappa, k, narrow):
+def ours(X, s, scale, k, narrow):
     """Mean and interval by AVERAGED under one scale and mechanism; flat priors, all evidence."""
-    problem = Problem(memory_rows(X, s))
-    if k == 0:
-        problem = replace(problem, propensity=Terms(X.shape[1], np.array([], dtype=int)))
+    mechanism = mechanism_named("following" if k else "at random")
+    problem = mechanism.problem(Problem(memory_rows(X, s)))
+    settings = Settings(coarse=np.inf, few_coefficients=narrow)
     with (
-        patch.object(prior, "COARSE", np.inf),
-        patch.object(prior, "signals", lambda _: {kappa: 1.0}),
-        patch.object(grid, "log_prevalence", np.zeros_like),
-        patch.object(prior, "OFTEN", 1.0),
-        patch.object(gaussian, "NARROW", narrow),
-    ):
-        asked = prior.posterior_under(problem, prior.Mechanism(1.0, follows=k))
+        patch.object(posteriors, "class_scales", lambda *_: {scale: 1.0}),
+        patch.object(weights, "log_prevalence", np.zeros_like),
+        patch.object(following, "OFTEN", 1.0),
         # nothing is kept for other shapes of the class, which NUTS does not know
-        model = mixture(grid.explore(s.mean(), [asked]), s.mean(), symmetric=False)
+        patch.object(shapes, "SHAPES", shapes.SHAPES[:1]),
+    ):
+        posterior = posteriors.posterior_under(problem, mechanism, Odds(1.0, k), settings)
+        components = relevant(explore(s.mean(), settings, [posterior]), settings)
+        model = mixture(problem, lines_of(components, s.mean()), s.mean(), settings)
     side = model.outcome_model
     central = model.credible(side.share[None], side.share_sd[None], 0.9)[0]
     return (model.prevalence, *np.clip(central, s.mean(), 1.0))

@@ -15,7 +15,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +25,12 @@ from joblib import Parallel, delayed
 from scipy.special import expit, softmax
 from shared import measured
 
-from doublelogit.averaged import prior
-from doublelogit.averaged.grid import Component, explore
+from doublelogit.averaged.grid import explore
+from doublelogit.averaged.mechanisms import MECHANISMS
 from doublelogit.averaged.mixture import _sides, integrated
+from doublelogit.averaged.posteriors import posteriors
+from doublelogit.averaged.settings import Settings
+from doublelogit.averaged.swap import by_strength
 from doublelogit.engines.memory import memory_rows
 from doublelogit.fitted.mixture import quantile
 from doublelogit.methods import Problem
@@ -100,13 +102,14 @@ def fitted(X: np.ndarray, s: np.ndarray) -> tuple[dict, np.ndarray] | None:
     problem = Problem(memory_rows(X, np.asarray(s, dtype=float)))
     if problem.outcome.size >= len(np.unique(X, axis=0)):
         return None
-    prior.FEWEST = 0  # of this process alone: variants leave out what has too few
-    components = explore(float(np.mean(s)), prior.posteriors(problem))
-    components, _ = import_module("doublelogit.averaged")._by_strength(components)
+    settings = Settings(labels_per_slope=0.0)  # variants leave out what has too few
+    components = explore(float(np.mean(s)), settings, posteriors(problem, settings))
+    components, _ = by_strength(components)
     weight = softmax([c.log_mass for c in components])
     components = [c for c, w in zip(components, weight, strict=True) if w > LEAST * weight.max()]
     log_mass, outcome, _ = integrated(components, *_sides(components))
-    mechanism = np.array([_mechanism(component) for component in components])
+    order = [mechanism.name for mechanism in MECHANISMS]
+    mechanism = np.array([order.index(c.posterior.mechanism.name) for c in components])
     plain = log_mass - _prior_of(mechanism, float(np.mean(s)) / outcome.share, Variant("as it is"))
     about = {
         "labels_per_coefficient": float(np.sum(s)) / (2 * problem.outcome.size),
@@ -117,11 +120,6 @@ def fitted(X: np.ndarray, s: np.ndarray) -> tuple[dict, np.ndarray] | None:
         "share_sd": outcome.share_sd,
     }
     return about, outcome.coef
-
-
-def _mechanism(component: Component) -> int:
-    posterior = component.posterior
-    return 0 if posterior.at_random else 2 if posterior.free else 1
 
 
 def _prior_of(mechanism: np.ndarray, c: np.ndarray, variant: Variant) -> np.ndarray:

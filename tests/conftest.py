@@ -16,7 +16,8 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 import doublelogit
-from doublelogit import JointClassifier
+from doublelogit import AveragedClassifier, JointClassifier
+from doublelogit.averaged.settings import Settings
 from doublelogit.datasets import load_benchmark
 from doublelogit.engines.memory import memory_rows
 from doublelogit.labelling import Scar, draw
@@ -95,7 +96,7 @@ def fit_once():
 def one_signal():
     """AVERAGED with one scale of slopes, where how it averages is not what is tested."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("doublelogit.averaged.prior.NODES", (0.75,))
+        patch.setattr(AveragedClassifier, "_settings", Settings(nodes=(0.75,)))
         yield
 
 

@@ -9,7 +9,8 @@ from scipy.special import expit, softmax
 
 from doublelogit import AveragedClassifier
 from doublelogit.averaged import prior
-from doublelogit.averaged.any_shape import DOUBT, DOUBT_OF_FREE, NODES, prevalences
+from doublelogit.averaged.readings import linear
+from doublelogit.averaged.shapes.any import DOUBT, DOUBT_OF_OWN_SLOPES, NODES, prevalences
 from doublelogit.common.thresholds import UNDETERMINED
 from doublelogit.estimators.averaged import _reason
 from doublelogit.findings.fit import UNDETERMINED_BY
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationW
 
 def shaped(model):
     """Whether each component is a class of any shape."""
-    return model.model_.kappa == 0
+    return ~linear(model.model_)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_more_is_kept_where_labelling_has_slopes_of_its_own(sample):
     model = AveragedClassifier().fit(sample.X, sample.s.astype(int))
     weight = softmax(model.model_.log_evidence)
     kept = weight[shaped(model)].sum()
-    assert DOUBT < kept < DOUBT_OF_FREE
+    assert DOUBT < kept < DOUBT_OF_OWN_SLOPES
 
 
 def test_nothing_is_kept_where_something_was_named_or_audited(sample):
@@ -82,10 +83,15 @@ def test_nothing_is_kept_where_something_was_named_or_audited(sample):
 
 def test_an_interval_that_is_wide_for_the_shape_alone_says_so(sample):
     model = AveragedClassifier().fit(sample.X, sample.s.astype(int)).model_
-    some = model.kappa == 0
+    some = ~linear(model)
     weight = np.where(some, 0.3 / some.sum(), 0.7 / (~some).sum())
     share = np.where(some, np.linspace(0.05, 0.95, len(some)), 0.4)
-    outcome = replace(model.outcome_model, share=share, share_sd=np.full(len(share), 0.01))
+    shares = model.outcome_model.split(share)
+    sides = tuple(
+        replace(side, share=one, share_sd=np.full(len(one), 0.01))
+        for side, one in zip(model.outcome_model.sides, shares, strict=True)
+    )
+    outcome = replace(model.outcome_model, sides=sides)
     wide = replace(model, mean_s=0.05, weight=weight, outcome_model=outcome)
     assert np.ptp(wide.prevalence_interval(0.9)) > UNDETERMINED
     assert _reason(wide) == "shape"

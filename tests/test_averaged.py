@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import sparse
 from scipy.special import expit, logit
+from scipy.stats import beta
 
 from doublelogit import (
     AveragedClassifier,
@@ -18,6 +19,7 @@ from doublelogit import (
     WeakIdentificationWarning,
 )
 from doublelogit.averaged import prior
+from doublelogit.averaged.settings import Settings
 from doublelogit.datasets import make_half
 from doublelogit.labelling import draw
 from doublelogit.studies.experiments import load_plan
@@ -52,9 +54,13 @@ def test_the_pieces_are_a_table_whose_weights_sum_to_one(sample):
     table = pd.DataFrame(model.evidence_)
     assert table["weight"].sum() == pytest.approx(1)
     assert model.prevalence_ == pytest.approx((table["weight"] * table["prevalence"]).sum())
-    assert set(table["kappa"]) <= {0.0, *prior.signals(4)}  # 0: a class of any shape
-    assert (table["rho"] == 0).any()
-    assert (table["rho"] > 0).any()
+    scales = set(table["class_scale"][table["shape"] == "line"])
+    assert scales <= set(prior.class_scales(4, Settings()))
+    assert set(table["shape"]) == {"line", "any"}
+    assert set(table["mechanism"]) == {"at random", "following", "own slopes"}
+    at_random = table["mechanism"] == "at random"
+    assert (table["labelling_scale"][at_random] == 0).all()
+    assert (table["labelling_scale"][~at_random] > 0).all()
 
 
 def test_intervals_hold_the_means_and_widen_with_the_level(sample):
@@ -84,6 +90,18 @@ def test_the_probability_of_a_label_has_the_propensity_of_positives(sample):
     likelihood = [np.log(np.where(sample.s == 1, p, 1 - p)).mean() for p in (got, product)]
     assert likelihood[0] > likelihood[1]
     assert model.score(sample.X, sample.s) == pytest.approx(likelihood[0])
+
+
+def test_components_whose_steps_are_used_up_are_named_with_their_weight(sample, monkeypatch):
+    steps = Settings(most_steps=1, few_coefficients=0.0)
+    monkeypatch.setattr(AveragedClassifier, "_settings", steps)
+    with pytest.warns(UserWarning, match=r"used up its steps in components that hold [\d.]+%"):
+        model = AveragedClassifier().fit(sample.X, sample.s)
+    assert not model.converged_
+    (finding,) = (one for one in model.findings_ if one.topic == "convergence")
+    assert 0.1 < finding.numbers["share"] <= 1
+    monkeypatch.undo()
+    assert AveragedClassifier().fit(sample.X, sample.s).converged_
 
 
 def test_few_labels_are_an_interval_as_wide_as_it_is_honest(double_logistic_sample):
@@ -182,6 +200,21 @@ class TestKnowledge:
             AveragedClassifier(prevalence=0.01).fit(sample.X, sample.s)
 
 
+@pytest.mark.parametrize("n", [1500, 12_000])
+def test_audited_rows_count_whole_among_however_many_rows(n):
+    """A class that hardly separates: its interval is hardly wider than the exact binomial one."""
+    X, y, s = weak(n, 6, seed=1, c=0.5)
+    rng = np.random.default_rng(n)
+    drawn = rng.choice(np.flatnonzero(s == 0), 100, replace=False)
+    audited = np.full(n, np.nan)
+    audited[drawn] = y[drawn]
+    model = AveragedClassifier().fit(X, s, audited_y=audited)
+    k = int(y[drawn].sum())
+    exact = s.mean() + (1 - s.mean()) * beta.ppf([0.05, 0.95], [k, k + 1], [101 - k, 100 - k])
+    width = np.ptp(model.prevalence_interval(0.9))
+    assert 0.5 * np.ptp(exact) < width < 1.15 * np.ptp(exact)
+
+
 def biased(n, b, g, seed=0):
     """Six features for the class, six others for the labelling."""
     rng = np.random.default_rng(seed)
@@ -199,8 +232,8 @@ def test_under_strong_bias_it_is_as_good_as_the_maximum_of_the_likelihood():
     joint = JointClassifier().fit(X, s)
     errors = [np.abs(m.predict_positive(X) - y_x).mean() for m in (model, joint)]
     assert errors[0] < 1.1 * errors[1]
-    straight = model.evidence_["kappa"] > 0
-    assert (model.evidence_["rho"][straight] > 0).all()
+    table = pd.DataFrame(model.evidence_)
+    assert "at random" not in set(table["mechanism"][table["shape"] == "line"])
 
 
 def test_where_labelling_is_the_stronger_model_features_or_an_audit_settle_it():
@@ -226,7 +259,7 @@ def test_where_labelling_is_the_stronger_model_features_or_an_audit_settle_it():
 
 def test_asked_for_scar_it_averages_scar_only(sample):
     model = AveragedClassifier(propensity_features=[]).fit(sample.X, sample.s)
-    assert (model.evidence_["rho"] == 0).all()
+    assert set(model.evidence_["mechanism"]) == {"at random"}
     assert np.ptp(model.predict_propensity(sample.X)) < 1e-12
 
 
@@ -254,10 +287,10 @@ def test_the_posterior_of_the_prevalence_is_drawn():
     assert f"{low:.2f} to {high:.2f} with 90% credibility" in ax.get_title()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     some = pd.DataFrame(model.evidence_)
-    share = some["weight"][(some["rho"] == 0) & (some["kappa"] > 0)].sum()
-    shaped = some["weight"][some["kappa"] == 0].sum()
+    lines = some["shape"] == "line"
+    share = some["weight"][(some["mechanism"] == "at random") & lines].sum()
     assert labels[0] == f"labels at random ({share:.0%})"
-    assert labels[2] == f"a class of any shape ({shaped:.0%})"
+    assert f"a class of any shape ({some['weight'][~lines].sum():.0%})" in labels
     other = Figure().subplots()
     assert model.plot_prevalence(other, level=0.5) is other
     assert "50% credibility" in other.get_title()
@@ -284,6 +317,6 @@ def test_a_handful_of_labels_gives_no_part_of_the_posterior_infinite_weight(data
     drawn = labelled_draw(replace(first, repetition=repetition), plan.oracle("as_published"))
     model = AveragedClassifier().fit(drawn.X[drawn.train], drawn.s)
     assert model.evidence_["log_evidence"].max() < 0  # a chance, up to the priors' scales
-    assert np.abs(model.model_.outcome_model.coef).max() < 10
+    assert np.abs(model.model_.outcome_model.lines(model.model_.weight)[1].coef).max() < 10
     low, high = model.prevalence_interval()
     assert high - low > 0.35  # little is known

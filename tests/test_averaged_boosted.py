@@ -45,10 +45,10 @@ def test_trees_find_a_class_that_no_sum_of_curves_shows(trees):
 
 def test_the_posterior_has_one_more_feature_and_labelling_is_a_line(trees):
     model, X, *_ = trees
-    side = model.model_.outcome_model
+    (side,) = model.model_.outcome_model.sides
     assert isinstance(side, BentPosteriorSide)
     assert side.coef.shape[1] == X.shape[1] + 2
-    assert side.straight.covariance.shape[1:] == (X.shape[1] + 1,) * 2
+    assert side.lines.covariance.shape[1:] == (X.shape[1] + 1,) * 2
     assert model.propensity_coef_[0, 2] > 0.5
     assert not hasattr(model, "coef_")
     assert model.coef_interval().shape == (2, X.shape[1] + 1, 2)

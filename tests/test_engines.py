@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from importlib import import_module
+from dataclasses import replace
 
 import dask
 import dask.array as da
@@ -111,9 +111,8 @@ def in_memory():
 @pytest.fixture
 def coarse(monkeypatch):
     """AVERAGED evaluates two cells and cuts none: the same sums over rows, in fewer passes."""
-    exploration = import_module("doublelogit.averaged.grid")
-    for name, value in {"CELLS": 2, "HEAVY": 1.1, "FIRST": 1.0, "EDGE": 1.1}.items():
-        monkeypatch.setattr(exploration, name, value)
+    settings = replace(AveragedClassifier._settings, cells=2, heavy=1.1, first=1.0, edge=1.1)
+    monkeypatch.setattr(AveragedClassifier, "_settings", settings)
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ def found(rows, model):
 def drawn(model, X, n=4000, seed=0):
     """Draws of y(x) of every row from the mixture, without the spread within cells."""
     rng, mixture = np.random.default_rng(seed), model.model_
-    side = mixture.outcome_model
+    _, side = mixture.outcome_model.lines(mixture.weight)
     draws = []
     for k in rng.choice(len(mixture.weight), n, p=mixture.weight):
         coef = rng.multivariate_normal(side.coef[k], side.covariance[k])
@@ -109,7 +109,7 @@ def test_a_posterior_summary_has_only_the_terms_of_each_model(model, found):
 
 def test_a_posterior_diagnosis_is_drawn_in_three_panels(found, tmp_path):
     diagnosis = found.diagnose()
-    assert "on labelling at random" in str(diagnosis)
+    assert "on labels by the features named for them" in str(diagnosis)
     figure = diagnosis.plot()
     assert len(figure.axes) == 3
     figure.savefig(tmp_path / "diagnosis.png")

@@ -5,17 +5,27 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 from tables_of_tests import clinic
 
-from doublelogit import Report, TableClassifier, registry
+import doublelogit
+from doublelogit import Report, Roles, TableClassifier, registry
+from doublelogit.averaged import mechanisms, shapes
+from doublelogit.averaged.coordinates import following
+from doublelogit.averaged.expectation import TiedPair
+from doublelogit.averaged.mechanisms import Arguments, Mechanism, Odds
+from doublelogit.averaged.shapes import Components, Shape
+from doublelogit.estimators import serialization
 from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.export import to_onnx
 from doublelogit.findings import ATTENTION, Finding
-from doublelogit.fitted import LinearPair, LinearSide
+from doublelogit.fitted import LinearPair, LinearSide, PosteriorSide
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.logistic import label_model
 from doublelogit.report import sections
@@ -147,12 +157,136 @@ app(sys.argv[1:])
     assert "wave" in listed
 
 
+class Opposed(Mechanism):
+    """A mechanism of one file: the less sure a positive is, the sooner it is labelled."""
+
+    name = "opposed"
+    words = "labels that avoid the surest"
+    colour = "#123456"
+    of_class = -0.5
+
+    def odds(self, problem, settings):
+        return (Odds(0.3, 0.5),) if problem.symmetric else ()
+
+    def arguments(self, problem):
+        pair = TiedPair(problem.outcome, self.of_class)
+        return Arguments(pair, *following(problem, self.of_class))
+
+
+@dataclass(frozen=True)
+class Step:
+    """The state of a shape of one file: a class that is common on one side of a plane."""
+
+    line: np.ndarray
+    ends: np.ndarray
+    share: np.ndarray
+    share_sd: np.ndarray
+    lines = None
+
+    @property
+    def covariance(self):
+        return np.full((len(self.share), 1, 1), 0.01)
+
+    def features(self, X):
+        return np.ones((X.shape[0], 1))
+
+    def predictor(self, X):
+        above = X @ self.line[:-1] + self.line[-1] > 0
+        return np.where(above[:, None], self.ends[:, 1], self.ends[:, 0])
+
+    def mean_predictor(self, X, weight):
+        return self.predictor(X) @ weight
+
+    def deviation(self, X):
+        return np.full((X.shape[0], len(self.share)), 0.1)
+
+    def uncentred(self, shift):
+        line = np.append(self.line[:-1], self.line[-1] - shift @ self.line[:-1])
+        return replace(self, line=line)
+
+
+class Steps(Shape):
+    """A shape of one file."""
+
+    name = "step"
+    words = "a class in steps"
+    colour = "#654321"
+    records = (Step,)
+
+    def taken(self, problem, lines, settings):
+        return np.full(len(lines.log_mass), 0.2) if problem.symmetric else None
+
+    def components(self, problem, mean_s, lines):
+        line = lines.outcome.coef[np.argmax(lines.log_mass)]
+        share = np.array([0.3, 0.9])
+        outcome = Step(line, np.array([[-3.0, 1.0], [-2.0, 2.0]]), share, np.full(2, 0.05))
+        names = ("opposed", "opposed")
+        scales = np.zeros(2), np.ones(2)
+        first = {name: column[[0, 0]] for name, column in vars(lines.propensity).items()}
+        return Components(names, *scales, outcome, PosteriorSide(**first))
+
+    def graph(self, side, X, predictors):
+        if isinstance(side, Step):
+            raise TypeError("a graph cannot hold a class in steps.")
+        return predictors(side, X)
+
+
+@pytest.fixture
+def two_axes(monkeypatch):
+    """Both files and their lines in the tuples."""
+    monkeypatch.setattr(mechanisms, "MECHANISMS", (*mechanisms.MECHANISMS, Opposed()))
+    monkeypatch.setattr(shapes, "SHAPES", (*shapes.SHAPES, Steps()))
+    monkeypatch.setitem(serialization.RECORDS, "Step", Step)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_mechanism_and_a_shape_are_a_file_each_and_everything_names_them(two_axes, tmp_path):
+    words = {Opposed.words, Steps.words, "labels at random", "a class of any shape"}
+    frame = clinic(250)
+    model = TableClassifier(Roles("diagnosed", id="patient", ignore=("sick",))).fit(frame)
+    inner = model.classifier_
+    assert Opposed.name in inner.evidence_["mechanism"]
+    assert Steps.name in inner.evidence_["shape"]
+    assert inner.evidence_["weight"][inner.evidence_["shape"] == Steps.name].sum() > 0.1
+    legend = [text.get_text() for text in inner.plot_prevalence().get_legend().get_texts()]
+    diagnosis = str(model.infer(frame).diagnose())
+    page = Report(model, frame, n_resamples=19, n_jobs=1).to_html()
+    finding = next(one.text for one in model.findings_ if one.topic == "identification")
+    for one in words:
+        assert any(one in text for text in legend)
+        assert one in diagnosis
+        assert one in page
+        assert one in finding
+    inner.coef_interval()
+    assert model.infer(frame).prevalence(by=frame["sick"])
+    model.save(tmp_path / "axes.dlm")
+    again = doublelogit.load(tmp_path / "axes.dlm")
+    np.testing.assert_array_equal(again.classifier_.evidence_, inner.evidence_)
+    assert again.predict(frame).equals(model.predict(frame))
+    with pytest.raises(TypeError, match="a graph cannot hold a class in steps"):
+        to_onnx(model)
+
+
+@pytest.mark.parametrize("mechanism", [*mechanisms.MECHANISMS, Opposed()])
+def test_every_mechanism_draws_labels_as_often_as_its_propensity_says(mechanism):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0.2, 0.5, 0.9], 40_000)
+    positive = (rng.random(len(y)) < y).astype(float)
+    s = mechanism.draw(positive, y, np.full(len(y), -0.4), rng)
+    assert s[positive == 0].max() == 0
+    rates = [s[(y == one) & (positive == 1)].mean() for one in (0.2, 0.5, 0.9)]
+    exact = expit(mechanism.of_class * logit([0.2, 0.5, 0.9]) - 0.4)
+    np.testing.assert_allclose(rates, exact, atol=0.02)
+
+
 def test_contributing_has_the_recipes():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     assert re.findall(r"### Add an? (\w+)", text) == [
         "method",
         "rival",
         "data",
+        "mechanism",
+        "shape",
         "engine",
         "command",
         "section",

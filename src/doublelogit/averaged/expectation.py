@@ -1,16 +1,21 @@
-"""The likelihood of two models whose coefficients are uncertain: expectations under a normal law.
+"""The likelihood of two models whose coefficients are uncertain: expectations under a gaussian.
 
-With theta ~ N(m, V), V given by a root, the predictors (a, b) of a row are normal about (m_a, m_b):
+With theta ~ N(m, V), V = RR' by a triangular factor, the predictors (a, b) of a row are normal
+about (m_a, m_b):
 
-    a = m_a + r z_1,  b = m_b + l z_1 + c z_2,    z standard normal, R = [[r, 0], [l, c]]
+    a = m_a + r z_1,  b = m_b + l z_1 + c z_2,    z standard normal, C = [[r, 0], [l, c]]
 
 The expected loss is a mean over few points z. Its derivatives by V are those of that very mean:
-with G = E[(f_a, f_b)' z'] and S the lower triangle of R'G, mirrored, they are half of R'^-1 S R^-1,
+with G = E[(f_a, f_b)' z'] and S the lower triangle of C'G, mirrored, they are half of C'^-1 S C^-1,
 which for a fine rule is the expected Hessian (Stein's lemma). A step that climbs by them climbs
 what is computed, however far apart the points lie.
 
-Labelling follows the class, b = k a + w (``TiedPair``; at random if k is 0), so that a row has one
-predictor, or has slopes of its own (``FreePair``).
+Labelling has the predictor b = k a + w, so that a row has one predictor (``TiedPair``), or has
+slopes of its own (``FreePair``). Beside either it may have an offset, one number for each row: a
+propensity that is held while the class is fitted.
+
+The loss of audited rows, whose class is known though they have no label, is summed a second time
+by itself, with its gradient: evidence is coarsened, but not theirs.
 """
 
 from dataclasses import dataclass
@@ -18,8 +23,9 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from doublelogit._types import Floats, Matrix
+from doublelogit._types import Column, Floats, Matrix
 from doublelogit.core.design import Terms, predictor, pull_back, row_products, row_squares, sandwich
 from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import PairLoss, halves
@@ -67,20 +73,32 @@ class Shares(NamedTuple):
     b_squared: float
 
 
+class ValueGradient(NamedTuple):
+    """A loss and its gradient."""
+
+    value: float
+    grad: Floats
+
+
 class Expectation(NamedTuple):
-    """Expected loss, its gradient and Hessian, and what the rows share."""
+    """Expected loss, its gradient and Hessian, means over rows, and the loss of audited rows."""
 
     value: float
     grad: Floats
     hess: Floats
     shares: Shares
+    audited: ValueGradient
 
 
 class Observed(NamedTuple):
-    """What was observed of some rows, and what makes it likely."""
+    """Observed columns of some rows, and the response that gives their likelihood."""
 
     response: Response
     labels: Labels
+
+    def loss(self, a: Floats, b: Floats) -> PairLoss:
+        """Loss of every row, with its derivatives to second order."""
+        return self.response.loss(self.labels, a, b)
 
     def slopes(self, a: Floats, b: Floats) -> tuple[Floats, ...]:
         """Losses and their slopes at several points of every row, one line each."""
@@ -101,9 +119,10 @@ class TwoPredictors(Protocol):
 
     def predictors(self, theta: Floats, X: Matrix) -> tuple[Floats, Floats]: ...
     def loss(
-        self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
+        self, observed: Observed, a: Floats, b: Floats, factor: Floats | None, X: Matrix
     ) -> ExpectedLoss: ...
-    def gathered(self, X: Matrix, f: PairLoss, weight: Floats) -> tuple[Floats, Floats]: ...
+    def gradient(self, X: Matrix, f: PairLoss, weight: Floats) -> Floats: ...
+    def hessian(self, X: Matrix, f: PairLoss, weight: Floats) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -121,39 +140,42 @@ class FreePair:
         (Xa, Xb), k = self._features(X), self.outcome.size
         return predictor(Xa, theta[:k]), predictor(Xb, theta[k:])
 
-    def _spread(self, root: Floats, X: Matrix) -> tuple[Floats, Floats, Floats]:
-        """R of each row; a root is upper triangular, so that b depends on its last columns only."""
+    def _spread(self, factor: Floats, X: Matrix) -> tuple[Floats, Floats, Floats]:
+        """C of each row; the factor is upper triangular: b depends on its last columns only."""
         (Xa, Xb), k = self._features(X), self.outcome.size
-        a, b = predictor(Xa, root[:k]), predictor(Xb, root[k:, k:])
-        r = _root(row_products(a, a))
+        a, b = predictor(Xa, factor[:k]), predictor(Xb, factor[k:, k:])
+        r = _deviation(row_products(a, a))
         along = row_products(a[:, k:], b) / r
-        return r, along, _root(row_products(b, b) - along**2)
+        return r, along, _deviation(row_products(b, b) - along**2)
 
     def loss(
-        self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
+        self, observed: Observed, a: Floats, b: Floats, factor: Floats | None, X: Matrix
     ) -> ExpectedLoss:
-        if root is None:
-            return ExpectedLoss(seen.response.loss(seen.labels, a, b), a, b)
-        (z, y, w), (r, along, c) = PLANE, self._spread(root, X)
+        if factor is None:
+            return ExpectedLoss(observed.loss(a, b), a, b)
+        (z, y, w), (r, along, c) = PLANE, self._spread(factor, X)
         a_at, b_at = a + np.outer(z, r), b + np.outer(z, along) + np.outer(y, c)
-        value, f_a, f_b = seen.slopes(a_at, b_at)
+        value, f_a, f_b = observed.slopes(a_at, b_at)
         first = (w * z) @ f_b
         s_11, s_21, s_22 = r * ((w * z) @ f_a) + along * first, c * first, c * ((w * y) @ f_b)
-        i_11, i_21, i_22 = 1 / r, -along / (r * c), 1 / c  # R^-1
+        i_11, i_21, i_22 = 1 / r, -along / (r * c), 1 / c  # C^-1
         h_aa = i_11**2 * s_11 + 2 * i_11 * i_21 * s_21 + i_21**2 * s_22
         h_ab, h_bb = i_22 * (i_11 * s_21 + i_21 * s_22), i_22**2 * s_22
         f = PairLoss(w @ value, w @ f_a, w @ f_b, h_aa, h_ab, h_bb)
         return ExpectedLoss(f, a_at, b_at, w)
 
-    def gathered(self, X: Matrix, f: PairLoss, weight: Floats) -> tuple[Floats, Floats]:
+    def gradient(self, X: Matrix, f: PairLoss, weight: Floats) -> Floats:
         Xa, Xb = self._features(X)
-        grad = np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
-        return grad, four_blocks(Xa, Xb, *(weight * bend for bend in (f.h_aa, f.h_ab, f.h_bb)))
+        return np.concatenate([pull_back(Xa, weight * f.d_a), pull_back(Xb, weight * f.d_b)])
+
+    def hessian(self, X: Matrix, f: PairLoss, weight: Floats) -> Floats:
+        Xa, Xb = self._features(X)
+        return four_blocks(Xa, Xb, *(weight * curved for curved in (f.h_aa, f.h_ab, f.h_bb)))
 
 
 @dataclass(frozen=True)
 class TiedPair:
-    """(beta, w), with b = k a + w: labelling follows the class, or is at random if k is 0."""
+    """(beta, w), with b = k a + w: the predictor of labelling is a multiple of the class's."""
 
     terms: Terms
     k: float
@@ -163,74 +185,116 @@ class TiedPair:
         return a, self.k * a + theta[-1] if self.k else np.broadcast_to(theta[-1], a.shape)
 
     def loss(
-        self, seen: Observed, a: Floats, b: Floats, root: Floats | None, X: Matrix
+        self, observed: Observed, a: Floats, b: Floats, factor: Floats | None, X: Matrix
     ) -> ExpectedLoss:
         """Derivatives by ``a`` are those along b = k a + w, by ``b`` those by w."""
-        if root is None:
-            return ExpectedLoss(self._along(seen.response.loss(seen.labels, a, b)), a, b)
-        z, w, r = LINE.first, LINE.weight, _root(row_squares(self.terms.select(X), root[:-1]))
+        if factor is None:
+            return ExpectedLoss(self._along(observed.loss(a, b)), a, b)
+        z, w, r = (
+            LINE.first,
+            LINE.weight,
+            _deviation(row_squares(self.terms.select(X), factor[:-1])),
+        )
         off = np.outer(z, r)
         a_at = a + off
         b_at = b + self.k * off if self.k else np.broadcast_to(b, off.shape)
-        value, f_a, f_w = seen.slopes(a_at, b_at)
+        value, f_a, f_w = observed.slopes(a_at, b_at)
         along, first = f_a + self.k * f_w, w * z
-        bends = (first @ along) / r, (first @ f_w) / r, np.zeros_like(r)
-        return ExpectedLoss(PairLoss(w @ value, w @ along, w @ f_w, *bends), a_at, b_at, w)
+        curved = (first @ along) / r, (first @ f_w) / r, np.zeros_like(r)
+        return ExpectedLoss(PairLoss(w @ value, w @ along, w @ f_w, *curved), a_at, b_at, w)
 
     def _along(self, f: PairLoss) -> PairLoss:
         k = self.k
-        bends = f.h_aa + 2 * k * f.h_ab + k**2 * f.h_bb, f.h_ab + k * f.h_bb, f.h_bb
-        return PairLoss(f.value, f.d_a + k * f.d_b, f.d_b, *bends)
+        curved = f.h_aa + 2 * k * f.h_ab + k**2 * f.h_bb, f.h_ab + k * f.h_bb, f.h_bb
+        return PairLoss(f.value, f.d_a + k * f.d_b, f.d_b, *curved)
 
-    def gathered(self, X: Matrix, f: PairLoss, weight: Floats) -> tuple[Floats, Floats]:
-        X = self.terms.select(X)
-        grad = np.append(pull_back(X, weight * f.d_a), weight @ f.d_b)
-        hess = np.zeros((len(grad), len(grad)))  # w is given: nobody asks for its curvature
+    def gradient(self, X: Matrix, f: PairLoss, weight: Floats) -> Floats:
+        return np.append(pull_back(self.terms.select(X), weight * f.d_a), weight @ f.d_b)
+
+    def hessian(self, X: Matrix, f: PairLoss, weight: Floats) -> Floats:
+        X, size = self.terms.select(X), self.terms.size + 1
+        hess = np.zeros((size, size))  # w is held, so its curvature is not needed
         hess[:-1, :-1] = sandwich(X, weight * f.h_aa)
         hess[-1, :-1] = hess[:-1, -1] = pull_back(X, weight * f.h_ab)
-        return grad, hess
+        return hess
 
 
 @dataclass(frozen=True)
 class ExpectedLikelihood:
-    """Minus the expected log-likelihood over n, of rows wherever they are."""
+    """Minus the expected log-likelihood over n, of rows wherever they are.
+
+    ``offset`` is a column that is added to the predictor of labelling, if there is one; ``audited``
+    says that the class of some rows without a label is known.
+    """
 
     rows: Rows
     pair: TwoPredictors
     n: float
     response: Response
+    offset: Column | None = None
+    audited: bool = False
 
-    def expand(self, theta: Floats, root: Floats | None) -> Expectation:
-        """To second order about theta; in expectation, if its covariance has a root."""
-        rows, fn = self.rows, partial(_expand, self.response, self.pair, theta, root)
-        value, grad, hess, shares = rows.sum_rows(fn, rows.labels, rows.weight)
-        mean = Shares(*(total / self.n for total in shares))
-        return Expectation(value / self.n, grad / self.n, hess / self.n, mean)
+    def expand(self, theta: Floats, factor: Floats | None) -> Expectation:
+        """To second order about theta; in expectation, if its covariance has a factor."""
+        rows, n = self.rows, self.n
+        fn = partial(_expand, self.response, self.pair, theta, factor, self.audited)
+        offset = () if self.offset is None else (self.offset,)
+        total = rows.sum_rows(fn, rows.labels, rows.weight, *offset)
+        return Expectation(
+            total.value / n,
+            total.grad / n,
+            total.hess / n,
+            Shares(*(share / n for share in total.shares)),
+            ValueGradient(total.audited.value / n, total.audited.grad / n),
+        )
 
 
 def _expand(
     response: Response,
     pair: TwoPredictors,
     theta: Floats,
-    root: Floats | None,
+    factor: Floats | None,
+    audited: bool,
     X: Matrix,
     labels: Labels,
     weight: Floats,
+    offset: Floats | None = None,
 ) -> Expectation:
     a, b = pair.predictors(theta, X)
-    found = pair.loss(Observed(response, labels), a, b, root, X)
-    value = float(weight @ found.f.value)
-    shares = (*_shares(found, weight), *(float(weight @ column) for column in (a, a**2, b, b**2)))
-    return Expectation(value, *pair.gathered(X, found.f, weight), Shares(*shares))
+    b = b if offset is None else b + offset
+    loss = pair.loss(Observed(response, labels), a, b, factor, X)
+    f = loss.f
+    moments = (float(weight @ column) for column in (a, a**2, b, b**2))
+    return Expectation(
+        float(weight @ f.value),
+        pair.gradient(X, f, weight),
+        pair.hessian(X, f, weight),
+        Shares(*_shares(loss, weight), *moments),
+        _of_audited(pair, X, f, weight * _looked_at(labels) if audited else None),
+    )
 
 
-def _shares(found: ExpectedLoss, weight: Floats) -> list[float]:
-    y, e = halves(found.a), halves(found.b)
+def _looked_at(labels: Labels) -> NDArray[np.bool_]:
+    """The rows without a label whose class is known."""
+    return ~np.isnan(labels.known) & (labels.any == 0)
+
+
+def _of_audited(
+    pair: TwoPredictors, X: Matrix, f: PairLoss, weight: Floats | None
+) -> ValueGradient:
+    """The loss of audited rows, by their weights; None if there are none."""
+    if weight is None:
+        return ValueGradient(0.0, np.zeros(1))
+    return ValueGradient(float(weight @ f.value), pair.gradient(X, f, weight))
+
+
+def _shares(loss: ExpectedLoss, weight: Floats) -> list[float]:
+    y, e = halves(loss.a), halves(loss.b)
     labelled = y.p * e.p
     columns = (y.p, labelled, y.p * y.not_p, labelled * e.not_p)
     sums = [column @ weight for column in columns]
-    return [float(total if found.weight is None else found.weight @ total) for total in sums]
+    return [float(total if loss.weight is None else loss.weight @ total) for total in sums]
 
 
-def _root(variance: Floats) -> Floats:
+def _deviation(variance: Floats) -> Floats:
     return np.sqrt(np.maximum(variance, LEAST**2))

@@ -5,79 +5,120 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.averaged.any_shape import DOUBT, DOUBT_OF_FREE, Parts, with_any_shape
+from doublelogit.averaged import shapes
+from doublelogit.averaged.beliefs import informed
 from doublelogit.averaged.expectation import LINE
-from doublelogit.averaged.grid import LIGHT, Component
-from doublelogit.averaged.prior import FIRM
+from doublelogit.averaged.level import Average, average_at, level_of
+from doublelogit.averaged.settings import Settings
+from doublelogit.averaged.shapes.protocol import Lines
+from doublelogit.averaged.weights import Component, divided
 from doublelogit.core.design import Terms, predictor, pull_back, row_squares
 from doublelogit.core.link import Link, probability
-from doublelogit.fitted import PosteriorMixture, PosteriorSide
-from doublelogit.methods.belief import Belief
+from doublelogit.fitted import MixtureSide, PosteriorMixture, PosteriorSide
 from doublelogit.methods.problem import Problem
 
-LEVEL = 1e-9  # difference of two means of probabilities that is none
-MOST_STEPS = 50
-PARTS = (np.arange(9) + 0.5) / 9  # of a cell, in which its mass and shares are told apart
-STEEP = 3.0  # most that the logarithm of a density changes from the middle of a cell to its edge
+LEVEL = 1e-9  # guard: difference of two means of probabilities that is none
+SECTIONS = (np.arange(9) + 0.5) / 9  # of a cell, in which its mass and shares are told apart
+STEEP = 3.0  # guard: change of a log-density from the middle of a cell to its edge
 TINY = np.finfo(float).tiny
-AT_ONCE = 8  # components whose rows are looked at in one pass: each takes a column of a block
+AT_ONCE = 8  # components in one pass over the rows: each takes a column of a block
 
 
-def mixture(components: list[Component], mean_s: float, symmetric: bool) -> PosteriorMixture:
-    """The components that matter, as a mixture of normals."""
+def relevant(components: list[Component], settings: Settings) -> list[Component]:
+    """The components that hold more than next to nothing of the mass of the largest."""
     share = softmax([c.log_mass for c in components])
-    components = [c for c, one in zip(components, share, strict=True) if one >= LIGHT * share.max()]
-    rho, kappa = np.array([(c.law.slice.prior.rho, c.law.slice.prior.kappa) for c in components]).T
-    problem = components[0].posterior.problem
-    outcome, propensity = _sides(components)
-    log_mass, outcome, propensity = integrated(components, outcome, propensity)
-    parts = Parts(log_mass, rho, kappa, informed(outcome, problem.beliefs, mean_s), propensity)
-    if symmetric:
-        free = np.array([component.posterior.free for component in components])
-        doubt = np.where(free, DOUBT_OF_FREE, DOUBT)
-        parts = with_any_shape(problem, mean_s, parts, doubt)
-    weight = softmax(parts.log_mass)
-    outcome, propensity = (levelled(problem, weight, side) for side in parts[-2:])
-    about = (weight, parts.rho, parts.kappa, parts.log_mass)
-    return PosteriorMixture(mean_s, *about, outcome, propensity, symmetric)
+    least = settings.light * share.max()
+    return [c for c, one in zip(components, share, strict=True) if one >= least]
+
+
+def lines_of(components: list[Component], mean_s: float) -> Lines:
+    """Components of the search with their masses over whole cells."""
+    scales = np.array(
+        [(c.gaussian.prior.labelling_scale, c.gaussian.prior.class_scale) for c in components]
+    )
+    log_mass, outcome, propensity = integrated(components, *_sides(components))
+    beliefs = components[0].posterior.problem.beliefs
+    return Lines(
+        mechanism=tuple(c.posterior.mechanism.name for c in components),
+        labelling_scale=scales[:, 0],
+        class_scale=scales[:, 1],
+        outcome=informed(outcome, beliefs, mean_s),
+        propensity=propensity,
+        log_mass=log_mass,
+    )
+
+
+def mixture(problem: Problem, lines: Lines, mean_s: float, settings: Settings) -> PosteriorMixture:
+    """The lines and the components of other shapes, weighed and at their mean level."""
+    line, *others = shapes.SHAPES
+    offered = [(shape, shape.taken(problem, lines, settings)) for shape in others]
+    applying = [(shape, share) for shape, share in offered if share is not None]
+    used = [line, *(shape for shape, _ in applying)]
+    masses = divided(lines.log_mass, [share for _, share in applying])
+    each = [shape.components(problem, mean_s, lines) for shape in used]
+    sizes = [len(one.mechanism) for one in each]
+    log_mass = np.concatenate(
+        [
+            masses[0],
+            *(np.full(n, m - np.log(n)) for m, n in zip(masses[1:], sizes[1:], strict=True)),
+        ]
+    )
+    weight = softmax(log_mass)
+    outcome, propensity = (
+        levelled(problem, weight, MixtureSide(sides))
+        for sides in (tuple(one.outcome for one in each), tuple(one.propensity for one in each))
+    )
+    return PosteriorMixture(
+        mean_s,
+        weight,
+        tuple(name for one in each for name in one.mechanism),
+        tuple(shape.name for shape in used),
+        np.concatenate([one.labelling_scale for one in each]),
+        np.concatenate([one.class_scale for one in each]),
+        log_mass,
+        outcome,
+        propensity,
+        problem.symmetric,
+    )
 
 
 def integrated(
     components: list[Component], *sides: PosteriorSide
 ) -> tuple[Floats, PosteriorSide, PosteriorSide]:
-    """Masses and shares over whole cells, by what is known at their middles.
+    """Masses and shares over whole cells, by those of their middles.
 
     Along a curve the logarithm of the density and the shares are interpolated between the middles.
     """
     log_mass = np.array([component.log_mass for component in components])
     edges = np.array([(component.low, component.high) for component in components])
     share, variance = [side.share.copy() for side in sides], [side.share_sd**2 for side in sides]
-    explored = [component.curve for component in components]
-    for one in set(explored):
-        here = np.flatnonzero([other == one for other in explored])
+    curves = [component.curve for component in components]
+    for curve in set(curves):
+        here = np.flatnonzero([other == curve for other in curves])
         if len(here) == 1:  # a cell whose neighbours hold nothing is not filled by its own mass
             continue
         here = here[np.argsort(edges[here, 0])]
         low, width = edges[here, 0], np.diff(edges[here])[:, 0]
-        middle, within = low + width / 2, low[:, None] + np.outer(width, PARTS)
+        middle, within = low + width / 2, low[:, None] + np.outer(width, SECTIONS)
         log_density = log_mass[here] - np.log(width)
-        curves = np.column_stack([log_density, *(mean[here] for mean in share)])
-        density, *at = np.moveaxis(_between(middle, curves, within), -1, 0)
+        columns = np.column_stack([log_density, *(mean[here] for mean in share)])
+        density, *at = np.moveaxis(_between(middle, columns, within), -1, 0)
         density = np.clip(density - log_density[:, None], -STEEP, STEEP)
-        log_mass[here] += logsumexp(density, axis=1) - np.log(len(PARTS))
+        log_mass[here] += logsumexp(density, axis=1) - np.log(len(SECTIONS))
         weight = softmax(density, axis=1)
         for mean, square, along in zip(share, variance, at, strict=True):
             mean[here] = (weight * along).sum(axis=1)
             square[here] += (weight * (along - mean[here, None]) ** 2).sum(axis=1)
-    found = [
+    outcome, propensity = (
         replace(side, share=np.clip(mean, TINY, 1.0), share_sd=np.sqrt(square))
         for side, mean, square in zip(sides, share, variance, strict=True)
-    ]
-    return log_mass, found[0], found[1]
+    )
+    return log_mass, outcome, propensity
 
 
 def _between(middle: Floats, value: Floats, within: Floats) -> Floats:
@@ -91,39 +132,24 @@ def _between(middle: Floats, value: Floats, within: Floats) -> Floats:
     return np.asarray(curve(inside) + curve(inside, nu=1) * (at - inside)[..., None])
 
 
-def levelled(problem: Problem, weight: Floats, side: PosteriorSide) -> PosteriorSide:
+def levelled(problem: Problem, weight: Floats, side: MixtureSide) -> MixtureSide:
     """The side with the level at which its probabilities average to its mean share."""
-    rows, share, level = problem.rows, float(weight @ side.share), 0.0
+    rows, share = problem.rows, np.asarray(weight @ side.share)
     logits = rows.map_rows(partial(_mean_logit, side, weight))
-    for _ in range(MOST_STEPS):
-        sums = rows.sum_columns(partial(_level, level), logits, rows.weight)
-        mean, slope = (total / problem.n for total in sums)
-        if abs(mean - share) < LEVEL:
-            break
-        level += float(np.clip((share - mean) / max(slope, LEVEL), -1.0, 1.0))
-    return replace(side, level=level)
+
+    def average(level: Floats) -> Average:
+        sums = rows.sum_columns(partial(_average, level), logits, rows.weight)
+        return Average(sums.mean / problem.n, sums.slope / problem.n)
+
+    return replace(side, level=float(level_of(average, share, LEVEL)))
 
 
-def _mean_logit(side: PosteriorSide, weight: Floats, X: Matrix) -> Floats:
+def _mean_logit(side: MixtureSide, weight: Floats, X: Matrix) -> Floats:
     return side.mean_logit(X, weight)
 
 
-def _level(level: float, logits: Floats, weight: Floats) -> tuple[float, float]:
-    y = expit(logits + level)
-    return float(weight @ y), float(weight @ (y * (1 - y)))
-
-
-def informed(side: PosteriorSide, beliefs: tuple[Belief, ...], mean_s: float) -> PosteriorSide:
-    """The outcome with its share given what is believed of it, or of the label frequency."""
-    for belief in beliefs:
-        mean, sd = belief.mean, belief.sd
-        if belief.about == "label frequency":
-            mean, sd = mean_s / mean, mean_s * sd / mean**2
-        variance, firm = side.share_sd**2, max(sd, FIRM) ** 2
-        gain = variance / (variance + firm)
-        share, share_sd = side.share + gain * (mean - side.share), side.share_sd * np.sqrt(1 - gain)
-        side = replace(side, share=share, share_sd=share_sd)
-    return side
+def _average(level: Floats, logits: Floats, weight: Floats) -> Average:
+    return average_at(logits, weight, level)
 
 
 def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
@@ -138,15 +164,15 @@ def _sides(components: list[Component]) -> tuple[PosteriorSide, PosteriorSide]:
 
 def _coefficients(components: list[Component]) -> list[tuple[Floats, Floats]]:
     """Full-length coefficients of both models and their covariances, one line a component."""
-    found = []
+    pairs = []
     for component in components:
-        problem, law = component.posterior.problem, component.law
-        theta, root, k = law.theta, law.theta_root, problem.outcome.size
-        parts = ((problem.outcome, slice(None, k)), (problem.propensity, slice(k, None)))
-        for terms, part in parts:
-            covariance = terms.embed_matrix(root[part] @ root[part].T)
-            found.append((terms.embed(theta[part]), covariance))
-    coefs, covariances = zip(*found, strict=True)
+        problem, gaussian = component.posterior.problem, component.gaussian
+        theta, factor, k = gaussian.theta, gaussian.theta_factor, problem.outcome.size
+        models = ((problem.outcome, slice(None, k)), (problem.propensity, slice(k, None)))
+        for terms, which in models:
+            covariance = terms.embed_matrix(factor[which] @ factor[which].T)
+            pairs.append((terms.embed(theta[which]), covariance))
+    coefs, covariances = zip(*pairs, strict=True)
     return [(np.array(coefs[i::2]), np.array(covariances[i::2])) for i in (0, 1)]
 
 
@@ -155,55 +181,66 @@ def _shares(
 ) -> list[tuple[Floats, Floats]]:
     """Expected mean probabilities over the rows, and deviations, that of drawing rows included."""
     posterior = components[0].posterior
-    problem, tied = posterior.problem, np.array([c.posterior.follows for c in components])
+    problem = posterior.problem
     rows, sums = problem.rows, []
     for i in range(0, len(components), AT_ONCE):
-        part = slice(i, i + AT_ONCE)
-        coefs = [coef[part] for coef, _ in sides]
-        spread = Spread.of(components[part], tied[part]) if posterior.spread else None
+        some = slice(i, i + AT_ONCE)
+        coefs = [coef[some] for coef, _ in sides]
+        spread = Spread.of(components[some]) if posterior.integrates else None
         fn = partial(_moments, problem.link, coefs, spread)
         sums.append(rows.sum_rows(fn, rows.weight))
-    found = []
+    shares = []
     for k, (_, covariance) in enumerate(sides):
         mean, square, slope = (
             np.concatenate([one[3 * k + j].T for one in sums]) / problem.n for j in range(3)
         )
         among_rows = np.maximum(square - mean**2, 0.0)  # a constant leaves a rounding error of zero
         of_coefficients = np.maximum(np.einsum("kj,kjl,kl->k", slope, covariance, slope), 0.0)
-        found.append((mean, np.sqrt(of_coefficients + among_rows / problem.n)))
-    return found
+        shares.append((mean, np.sqrt(of_coefficients + among_rows / problem.n)))
+    return shares
 
 
 class Spread(NamedTuple):
-    """Roots of the covariances of some components; labelling has one only where it is free."""
+    """Factors of the covariances of some components.
 
-    follows: Floats
+    ``of_class`` are the multiples of the class's predictor that labelling's has; where labelling
+    has slopes of its own (``free``) it has a factor of its own as well.
+    """
+
+    of_class: Floats
+    free: NDArray[np.bool_]
     outcome: Terms
     propensity: Terms
-    class_roots: list[Floats]
-    free_roots: list[Floats]
+    class_factors: list[Floats]
+    free_factors: list[Floats]
 
     @classmethod
-    def of(cls, components: list[Component], follows: Floats) -> "Spread":
-        """That of components with what their labelling has of the slopes of the class."""
-        free = [c for c in components if c.posterior.free]
+    def of(cls, components: list[Component]) -> "Spread":
+        """The spread of components."""
+        mechanisms = [c.posterior.mechanism for c in components]
+        free = [c for c in components if c.posterior.mechanism.own_slopes]
         problem = (free or components)[0].posterior.problem
         k = problem.outcome.size
-        own = [c.law.theta_root[k:, k:] for c in free]
-        class_roots = [c.law.theta_root[:k] for c in components]
-        return cls(follows, problem.outcome, problem.propensity, class_roots, own)
+        return cls(
+            np.array([mechanism.of_class for mechanism in mechanisms]),
+            np.array([mechanism.own_slopes for mechanism in mechanisms]),
+            problem.outcome,
+            problem.propensity,
+            [c.gaussian.theta_factor[:k] for c in components],
+            [c.gaussian.theta_factor[k:, k:] for c in free],
+        )
 
     def deviations(self, X: Matrix) -> tuple[Floats, Floats]:
         """Standard deviations of both predictors, (rows, components)."""
-        a = _lengths(self.outcome.select(X), self.class_roots)
-        b, free = a * self.follows, np.isnan(self.follows)  # what follows the class varies as it
-        if free.any():
-            b[:, free] = _lengths(self.propensity.select(X), self.free_roots)
+        a = _lengths(self.outcome.select(X), self.class_factors)
+        b = a * self.of_class
+        if self.free.any():
+            b[:, self.free] = _lengths(self.propensity.select(X), self.free_factors)
         return a, b
 
 
-def _lengths(X: Matrix, roots: list[Floats]) -> Floats:
-    return np.sqrt(np.column_stack([row_squares(X, root) for root in roots]))
+def _lengths(X: Matrix, factors: list[Floats]) -> Floats:
+    return np.sqrt(np.column_stack([row_squares(X, factor) for factor in factors]))
 
 
 def _moments(
@@ -219,12 +256,12 @@ def _moments(
 
 
 def _sums(
-    link: Link, a: Floats, root: Floats | None, X: Matrix, weight: Floats
+    link: Link, a: Floats, sd: Floats | None, X: Matrix, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    if root is None:
+    if sd is None:
         y = probability(link, a)
         return weight @ y.value, weight @ y.value**2, pull_back(X, weight[:, None] * y.slope)
-    at = [probability(link, a + z * root) for z in LINE.first]
+    at = [probability(link, a + z * sd) for z in LINE.first]
     value, slope = (
         sum(w * column for w, column in zip(LINE.weight, columns, strict=True))
         for columns in ([y.value for y in at], [y.slope for y in at])

@@ -1,7 +1,8 @@
-"""The normal laws of one slice under all scales of slopes, as few climbs as that takes.
+"""The gaussians of one slice under all scales of slopes, by as few ascents as that takes.
 
-One law is settled, along the ridge from where it was in the nearest slice. Its expansion tells of
-the others: that they are as near as can be, or hopeless; if neither they are settled as well.
+One gaussian is found by an ascent, along the ridge from where it was in the nearest slice. Its
+expansion predicts the others: either the prediction is exact enough, or the scale weighs too little
+to matter, or it is found by an ascent as well.
 """
 
 from collections.abc import Callable
@@ -10,20 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.averaged.gaussian import Normal, Prior, SlicedPosterior
-
-HOPELESS = 1e-7  # share of all mass that ends the search of a slice, or of a whole posterior
-# Log-evidence below the best from which a scale is left out: by what was found in the nearest
-# slice; by a guess; by a guess, if in that slice it was so far behind likewise. To leave out only
-# those nine units behind takes 1.4 times the laws, and moves ends of intervals by .001 on average.
-BEHIND, UNLIKELY, AGREED, LIKEWISE = 5.0, 3.5, 2.5, 4.0
+from doublelogit.averaged.gaussian import GaussianFit, SlicedPosterior
+from doublelogit.averaged.settings import Settings
+from doublelogit.averaged.weights import log_weight
 
 
 class Start(NamedTuple):
     """Where to begin: a point and the likeliest scale of slopes so far, by its number."""
 
     u: Floats
-    scale: int
+    node: int
 
     def under(self, posterior: SlicedPosterior) -> Floats:
         """The point under a mechanism; a model that had no slopes starts without.
@@ -32,89 +29,90 @@ class Start(NamedTuple):
         """
         u = np.zeros(posterior.size)
         shared = min(len(u), len(self.u))
-        u[:shared] = self.u[:shared] / (1 + np.nan_to_num(posterior.follows))
+        u[:shared] = self.u[:shared] / (1 + posterior.mechanism.of_class)
         return u
 
 
-class Known(NamedTuple):
-    """The law of a scale in the nearest slice that has one, and how far behind its best it is."""
+class Nearby(NamedTuple):
+    """The gaussian of a scale in the nearest slice that has one, and its weight behind the best."""
 
-    law: Normal
+    gaussian: GaussianFit
     behind: float
 
 
-def laws_of_slice(
+def gaussians_of_slice(
     posterior: SlicedPosterior,
     intercept: float,
-    near: list[list[Normal]],
+    near: list[list[GaussianFit]],
     start: Start,
-    lag: Callable[[Normal], float],
-) -> list[Normal]:
-    """The laws of all scales that are worth it.
+    deficit: Callable[[GaussianFit], float],
+) -> list[GaussianFit]:
+    """The gaussians of all scales that are worth it.
 
     ``near`` are those of other slices, the nearest and the likeliest first; without any it begins
-    from what was found under another mechanism. ``lag`` says how far the mass of a law is behind
-    all mass, in logarithms.
+    from what was found under another mechanism. ``deficit`` is how far the mass of a gaussian is
+    behind all mass, in logarithms.
     """
-    priors, known = posterior.priors, _known(near)
+    priors, nearby, settings = posterior.priors, _nearby(near), posterior.settings
     if near:
         best = _moved(near[0][0], intercept)
     else:
-        best = posterior.at(intercept, priors[start.scale]).climb(start.under(posterior))
-    found, i = [best], priors.index(best.slice.prior)
-    lost = lag(best) if near else 0.0
-    if lost > -np.log(HOPELESS):  # no other scale would mend it
-        return found
+        slice_ = posterior.at(intercept, priors[start.node])
+        best = slice_.ascend_from_prior(start.under(posterior))
+    results, i = [best], best.prior.node
+    behind_all = deficit(best) if near else 0.0
+    if behind_all > settings.deepest:  # no other scale would mend it
+        return results
     for further in (priors[i + 1 :], priors[:i][::-1]):
-        law, before = best, best
+        last, before = best, best
         for prior in further:
-            top, nearby = max(map(height, found)), known.get(prior)
-            # evidence bends downwards along the scales, so that it falls at least as fast again
-            if law is not best and top - 2 * height(law) + height(before) > BEHIND:
+            top, neighbour = max(map(log_weight, results)), nearby.get(prior.node)
+            # evidence is concave along the scales, so that it falls at least as fast again
+            falling = top - 2 * log_weight(last) + log_weight(before)
+            if last is not best and falling > settings.behind:
                 break
-            if nearby is not None and nearby.behind > BEHIND:
+            if neighbour is not None and neighbour.behind > settings.behind:
                 break
-            guess = law.under(prior)
-            behind = top - height(guess)
-            if _unlikely(guess, behind, nearby):
+            guess = last.under(prior)
+            behind = top - log_weight(guess)
+            if _unlikely(guess, behind, neighbour, settings):
                 break
-            # what weighs little need not be known well
-            if guess.error >= guess.slice.enough(behind + lost):
-                guess = _settled(guess, nearby, lost)
-            before, law = law, guess
-            found.append(law)
-    return found
+            # the less a scale weighs, the less exactly it needs to be known
+            if guess.error >= guess.slice.tolerance(behind + behind_all):
+                guess = _ascended(guess, neighbour, behind_all)
+            before, last = last, guess
+            results.append(last)
+    return results
 
 
-def height(law: Normal) -> float:
-    """Evidence, coarsened, times prior odds, in logarithms."""
-    return law.slice.posterior.power * law.log_evidence + law.slice.prior.log_odds
+def _unlikely(
+    guess: GaussianFit, behind: float, neighbour: Nearby | None, settings: Settings
+) -> bool:
+    """Whether a scale is left out, by a guess and by its weight nearby."""
+    if neighbour is not None and neighbour.behind > settings.likewise:
+        return behind > settings.agreed
+    return guess.error < np.inf and behind > settings.unlikely
 
 
-def _unlikely(guess: Normal, behind: float, nearby: Known | None) -> bool:
-    """Whether a scale is left out, by a guess and what is known of it nearby."""
-    if nearby is not None and nearby.behind > LIKEWISE:
-        return behind > AGREED
-    return guess.error < np.inf and behind > UNLIKELY
+def _nearby(near: list[list[GaussianFit]]) -> dict[int, Nearby]:
+    """The nearest gaussian of every scale, by its number."""
+    nearest: dict[int, Nearby] = {}
+    for gaussians in near:
+        best = max(map(log_weight, gaussians))
+        for gaussian in gaussians:
+            behind = best - log_weight(gaussian)
+            nearest.setdefault(gaussian.prior.node, Nearby(gaussian, behind))
+    return nearest
 
 
-def _known(near: list[list[Normal]]) -> dict[Prior, Known]:
-    found: dict[Prior, Known] = {}
-    for laws in near:
-        best = max(map(height, laws))
-        for law in laws:
-            found.setdefault(law.slice.prior, Known(law, best - height(law)))
-    return found
+def _moved(gaussian: GaussianFit, intercept: float, behind: float = 0.0) -> GaussianFit:
+    """The gaussian of another slice, found along the ridge from this one."""
+    there = gaussian.posterior.at(intercept, gaussian.prior)
+    return there.ascend(gaussian.tangent(intercept), gaussian.factor, behind)
 
 
-def _moved(law: Normal, intercept: float, behind: float = 0.0) -> Normal:
-    """The law of another slice, found along the ridge from this one."""
-    there = law.slice.posterior.at(intercept, law.slice.prior)
-    return there.settle(law.tangent(intercept), law.root, behind)
-
-
-def _settled(guess: Normal, nearby: Known | None, lost: float) -> Normal:
-    """The law that was guessed, from where it was in the nearest slice, or from the guess."""
-    if nearby is None:
-        return guess.slice.settle(guess.u, guess.root, lost)
-    return _moved(nearby.law, guess.slice.intercept, lost + nearby.behind)
+def _ascended(guess: GaussianFit, neighbour: Nearby | None, behind_all: float) -> GaussianFit:
+    """The gaussian that was guessed, from where it was in the nearest slice, or from the guess."""
+    if neighbour is None:
+        return guess.slice.ascend(guess.u, guess.factor, behind_all)
+    return _moved(neighbour.gaussian, guess.slice.intercept, behind_all + neighbour.behind)

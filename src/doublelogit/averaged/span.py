@@ -3,10 +3,10 @@
 With standardised features z the class is z'u, and all u_j have one normal prior, which no rotation
 changes. Let Z = F Q', Q'Q = I, F with as many columns as the rows have dimensions. Then
 
-    z'u = f'q,   q = Q'u,   q_j ~ N(0, kappa^2 / p)
+    z'u = f'q,   q = Q'u,   q_j ~ N(0, scale^2 / p)
 
-says all that the labels can know; across the span u stays as the prior has it, N(0, kappa^2 / p).
-So AVERAGED is fitted to F, and what it found is carried back to all features.
+says all that the labels can know; across the span u stays as the prior has it, N(0, scale^2 / p).
+So the lines of AVERAGED are fitted to F, and carried back to all features.
 """
 
 from dataclasses import dataclass, replace
@@ -16,13 +16,15 @@ from scipy import sparse
 from scipy.linalg import svd
 
 from doublelogit._types import Floats
-from doublelogit.averaged.gaussian import column_scales
+from doublelogit.averaged.coordinates import column_scales
+from doublelogit.averaged.mechanisms import mechanism_named
+from doublelogit.averaged.shapes.protocol import Lines
 from doublelogit.core.design import Terms
 from doublelogit.engines.memory import MemoryRows
-from doublelogit.fitted import PosteriorMixture, PosteriorSide
+from doublelogit.fitted import PosteriorSide
 from doublelogit.methods.problem import Problem
 
-# Rows for each feature, beyond which nobody looks whether most are repeated: a row that stands
+# Rows for each feature, beyond which repeated rows are not looked for: a row that stands
 # twice is one of weight two, so that each counts once.
 REPEATED = 10
 FLAT = 1e-9  # of the longest direction: shorter ones are rounding errors
@@ -38,27 +40,28 @@ class Span:
     problem: Problem
     terms: Terms
     to_features: Floats  # from coefficients of F, intercept last, to those of the features
-    across: Floats  # covariance of the coefficients across the span, if kappa is one
+    across: Floats  # covariance of the coefficients across the span, if the scale is one
     lengths: Floats
     n_features: int
 
-    def lifted(self, model: PosteriorMixture) -> PosteriorMixture:
-        """The mixture of the features as they are."""
-        some = model.kappa > 0  # a class of any shape varies across the span as the others do
-        typical = model.weight[some] @ model.kappa[some] ** 2 / model.weight[some].sum()
-        scales = np.where(some, model.kappa**2, typical)
-        follows = np.where(model.rho > 0, scales, 0.0)
+    def lifted(self, lines: Lines) -> Lines:
+        """The lines of the features as they are.
+
+        Across the span a predictor varies as its prior does, if it has slopes at all.
+        """
+        class_variance = lines.class_scale**2
+        varies = [mechanism_named(name).varies for name in lines.mechanism]
         return replace(
-            model,
-            outcome_model=self._side(model.outcome_model, scales),
-            propensity_model=self._side(model.propensity_model, follows),
+            lines,
+            outcome=self._side(lines.outcome, class_variance),
+            propensity=self._side(lines.propensity, np.where(varies, class_variance, 0.0)),
         )
 
-    def _side(self, side: PosteriorSide, scales: Floats) -> PosteriorSide:
+    def _side(self, side: PosteriorSide, variances: Floats) -> PosteriorSide:
         coef, covariance = [], []
-        for one, V, scale in zip(side.coef, side.covariance, scales, strict=True):
+        for one, V, variance in zip(side.coef, side.covariance, variances, strict=True):
             coef.append(self.terms.embed(self.to_features @ one))
-            spread = self.to_features @ V @ self.to_features.T + scale * self.across
+            spread = self.to_features @ V @ self.to_features.T + variance * self.across
             covariance.append(self.terms.embed_matrix(spread))
         return replace(side, coef=np.array(coef), covariance=np.array(covariance))
 
@@ -76,16 +79,16 @@ def span_of(problem: Problem) -> Span | None:
         return None
     centre, scale = column_scales(problem, terms)
     _, lengths, right = svd((distinct - centre) / scale, full_matrices=False)
-    kept = np.flatnonzero(lengths > FLAT * lengths.max(initial=0.0))
-    if not len(kept):
+    spanned = np.flatnonzero(lengths > FLAT * lengths.max(initial=0.0))
+    if not len(spanned):
         return None
-    Q = right[kept].T
+    Q = right[spanned].T
     F = ((X - centre) / scale) @ Q
     inside = replace(
         problem,
         rows=replace(rows, X=F, block_rows=0),
-        outcome=Terms(len(kept)),
-        propensity=Terms(len(kept)) if problem.propensity is terms else _nothing(len(kept)),
+        outcome=Terms(len(spanned)),
+        propensity=Terms(len(spanned)) if problem.propensity is terms else _constant(len(spanned)),
         smooth=None,
     )
     back = _with_intercept(Q / scale[:, None], centre)
@@ -94,7 +97,7 @@ def span_of(problem: Problem) -> Span | None:
     return Span(inside, terms, back, turn @ beside @ turn.T, inside.spread, len(Q))
 
 
-def _nothing(n_features: int) -> Terms:
+def _constant(n_features: int) -> Terms:
     return Terms(n_features, np.array([], dtype=np.intp))
 
 

@@ -30,6 +30,7 @@ from scipy.special import expit, logit, softmax
 from doublelogit._types import Floats, Ints
 from doublelogit.averaged import averaged
 from doublelogit.averaged.mixture import levelled
+from doublelogit.averaged.settings import Settings
 from doublelogit.bends.guarded import (
     Bent,
     Guarded,
@@ -75,7 +76,7 @@ class Components:
         found, times = np.unique(np.searchsorted(total, points), return_counts=True)
         kept = order[found]
         sides = (model.outcome_model, model.propensity_model)
-        a, b = (replace(s, coef=s.coef[kept]).predictor(X) for s in sides)
+        a, b = (side.predictor(X)[:, kept] for side in sides)
         return cls(times / PARTS, a, b)
 
     def observed(self, rows: MemoryRows, at: Ints, bend: Floats) -> tuple[Floats, Floats]:
@@ -162,16 +163,19 @@ class Start:
     folds: list[PosteriorFold]
 
 
-def bent_posterior(problem: Problem, make: Maker | None, guards: Guards) -> Guarded:
+def bent_posterior(
+    problem: Problem, make: Maker | None, guards: Guards, settings: Settings
+) -> Guarded:
     """Bend the class of AVERAGED, unless there is nothing to bend it by; rows in memory."""
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
     parts = split_rows(rows, guards)
-    found = {name: _start(one, make, parts) for name, one in _starts(problem)}
+    found = {name: _start(one, make, parts, settings) for name, one in _starts(problem)}
     straight = {name: -all_losses(rows, start.folds) for name, start in found.items()}
     best = found[simplest(straight, rows.weight)]
     rounds = grown(rows, best.folds, guards)
-    fit = _with_bend(best.problem, rounds, parts) if rounds.best and make else best.fit
+    bent = rounds.best and make
+    fit = _with_bend(best.problem, rounds, parts, settings) if bent else best.fit
     fit = replace(fit, n_iter=len(rounds.trace) - 1, trace=rounds.trace)
     return Guarded(fit, -rounds.losses, straight)
 
@@ -191,20 +195,20 @@ def _starts(problem: Problem) -> Iterator[tuple[str, Problem]]:
         yield CURVES, problem
 
 
-def _start(problem: Problem, make: Maker | None, parts: list[Split]) -> Start:
+def _start(problem: Problem, make: Maker | None, parts: list[Split], settings: Settings) -> Start:
     """The posteriors of a problem, whose class is not yet bent."""
-    rows, whole = problem.rows, averaged(problem)
+    rows, whole = problem.rows, averaged(problem, settings)
     assert isinstance(rows, MemoryRows)
     folds = []
     for train, inside in parts:
-        model = _outside(problem, train, whole)
+        model = _outside(problem, train, whole, settings)
         components, line = Components.of(model, rows.X), model.outcome_logit(rows.X)
         bent = Unbent(line) if make is None else make(train, NO_COEF, line)
         folds.append(PosteriorFold(inside, train, components, bent, line))
     return Start(problem, whole, folds)
 
 
-def _outside(problem: Problem, train: Ints, whole: PUFit) -> PosteriorMixture:
+def _outside(problem: Problem, train: Ints, whole: PUFit, settings: Settings) -> PosteriorMixture:
     """The posterior of the rows outside a fold.
 
     In a large sample lines and levels hardly depend on a third of the rows, and that of all rows
@@ -213,12 +217,12 @@ def _outside(problem: Problem, train: Ints, whole: PUFit) -> PosteriorMixture:
     rows, fit = problem.rows, whole
     assert isinstance(rows, MemoryRows)
     if len(train) < len(rows) <= LARGE_SAMPLE:
-        fit = averaged(replace(problem, rows=rows.some(train)))
+        fit = averaged(replace(problem, rows=rows.some(train)), settings)
     assert isinstance(fit.model, PosteriorMixture)
     return fit.model
 
 
-def _with_bend(problem: Problem, rounds: Rounds, parts: list[Split]) -> PUFit:
+def _with_bend(problem: Problem, rounds: Rounds, parts: list[Split], settings: Settings) -> PUFit:
     """AVERAGED again, with the bend as one more smooth term of the class.
 
     In fit the bend of a row is that by models which have not seen it, so that its slope is no
@@ -232,16 +236,21 @@ def _with_bend(problem: Problem, rounds: Rounds, parts: list[Split]) -> PUFit:
     for (_, inside), addition in zip(parts, additions, strict=True):
         bend[inside] = addition.predict(raw[inside])
     wider = _wider(problem, bend)
-    fit = averaged(wider)
+    fit = averaged(wider, settings)
     model = fit.model
     assert isinstance(model, PosteriorMixture)
-    within = model.outcome_model
-    bent = BentPosteriorSide(**vars(within), additions=additions, origin=problem.shift)
-    labelling = replace(bent, **vars(model.propensity_model)).straight
-    moved = _logit_shares(problem, bent) - _logit_shares(wider, within)
-    outcome = levelled(problem, model.weight, _moved(bent, moved))
-    model = replace(model, outcome_model=outcome, propensity_model=labelling)
-    return replace(fit, model=model)
+
+    def bent(side: PosteriorSide) -> BentPosteriorSide:
+        return BentPosteriorSide(**vars(side), additions=additions, origin=problem.shift)
+
+    def outcome(side: PosteriorSide) -> BentPosteriorSide:
+        moved = _logit_shares(problem, bent(side)) - _logit_shares(wider, side)
+        return _moved(bent(side), moved)
+
+    # labelling has no slope in the last column
+    labelling = model.propensity_model.changed(lambda side: bent(side).lines)
+    outcomes = levelled(problem, model.weight, model.outcome_model.changed(outcome))
+    return replace(fit, model=replace(model, outcome_model=outcomes, propensity_model=labelling))
 
 
 def _wider(problem: Problem, bend: Floats) -> Problem:

@@ -14,6 +14,7 @@ from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from doublelogit._types import Floats, Ints
+from doublelogit.averaged.settings import Settings
 from doublelogit.bends.bent_posterior import bent_posterior
 from doublelogit.bends.guarded import Guarded, Guards, Kept, Maker, guarded
 from doublelogit.bends.trees import Bins, forest, joined
@@ -93,11 +94,16 @@ def boosted(
 
 
 def boosted_posterior(
-    problem: Problem, X: Floats, bins: Bins | None, growth: Growth, guards: Guards
+    problem: Problem,
+    X: Floats,
+    bins: Bins | None,
+    growth: Growth,
+    guards: Guards,
+    settings: Settings,
 ) -> Guarded:
     """Bend the class of AVERAGED by trees of bins of X; rows in memory."""
     make = None if bins is None else _maker(X, bins, growth, guards)
-    return bent_posterior(problem, make, guards)
+    return bent_posterior(problem, make, guards, settings)
 
 
 def _maker(X: Floats, bins: Bins, growth: Growth, guards: Guards) -> Maker:

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
 from doublelogit.averaged import averaged
+from doublelogit.averaged.readings import linear, varying, weighed_readings
+from doublelogit.averaged.settings import Settings
 from doublelogit.common.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
 from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.estimators.base import FEATURES, AbstractPUClassifier
@@ -20,12 +22,13 @@ from doublelogit.findings import Finding
 from doublelogit.findings import fit as findings
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.fitted.fit import PUFit
+from doublelogit.fitted.mixture import credible
 from doublelogit.methods import Problem
 from doublelogit.methods.logistic import DENSE_LIMIT
 
 
 class AveragedClassifier(AbstractPUClassifier):
-    """AVERAGED: Bayesian averaging of double logistic models by Laplace's method.
+    """AVERAGED: Bayesian averaging of double logistic models by variational inference.
 
     Labels say little of how many positives are hidden: models with very different prevalences
     fit them alike. Maximum likelihood picks one of these models. This classifier averages all of
@@ -58,8 +61,9 @@ class AveragedClassifier(AbstractPUClassifier):
         Posterior means of the intercepts.
     evidence_ : structured ndarray
         The components of the posterior: weight, log_evidence, prevalence and its standard
-        deviation, and rho and kappa, the prior scales of labelling (0 is SCAR) and class (0 is
-        one of any shape). A DataFrame takes it as it is.
+        deviation, mechanism of labelling and shape of the class by name, and labelling_scale and
+        class_scale, the prior standard deviations of both predictors. A DataFrame takes it as it
+        is.
     model_ : PosteriorMixture
         The posterior, with the coefficients and covariances of each component.
     prevalence_, label_frequency_ : float
@@ -71,9 +75,9 @@ class AveragedClassifier(AbstractPUClassifier):
     classes_ : ndarray of shape (2,)
         The values of y: unlabelled (negative) first, labelled (positive) second.
     n_iter_ : int
-        Modes of the posterior that were looked for.
+        Components of the posterior that were evaluated.
     converged_ : bool
-        Whether all of them were reached.
+        Whether all of them were fitted, none of weight with its steps used up.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -100,6 +104,8 @@ class AveragedClassifier(AbstractPUClassifier):
         "label_frequency": KNOWN,
         "pos_label": "no_validation",
     }
+
+    _settings: ClassVar[Settings] = Settings()
 
     model_: PosteriorMixture
 
@@ -157,8 +163,11 @@ class AveragedClassifier(AbstractPUClassifier):
         """
         check_is_fitted(self)
         model = self.model_
-        sides = (model.outcome_model.straight, model.propensity_model.straight)
-        return np.array([model.credible(side.coef.T, side.errors.T, level) for side in sides])
+        ends = []
+        for side in (model.outcome_model, model.propensity_model):
+            weight, lines = side.lines(model.weight)
+            ends.append(credible(weight, lines.coef.T, lines.errors.T, level))
+        return np.array(ends)
 
     def prevalence_interval(self, level: float = 0.9) -> tuple[float, float]:
         """Credible interval of the prevalence P(Y=1), which is at least the labelled share.
@@ -211,11 +220,13 @@ class AveragedClassifier(AbstractPUClassifier):
             "log_evidence": model.log_evidence,
             "prevalence": side.share,
             "prevalence_sd": side.share_sd,
-            "rho": model.rho,
-            "kappa": model.kappa,
+            "mechanism": np.array(model.mechanism),
+            "shape": np.array(model.shape),
+            "labelling_scale": model.labelling_scale,
+            "class_scale": model.class_scale,
         }
         rows = list(zip(*columns.values(), strict=True))
-        return np.array(rows, [(name, float) for name in columns])
+        return np.array(rows, [(name, column.dtype) for name, column in columns.items()])
 
     def _problem(self, rows: Rows) -> Problem:
         known = beliefs(self.prevalence, self.label_frequency, labelled_share(rows))
@@ -223,7 +234,7 @@ class AveragedClassifier(AbstractPUClassifier):
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         self._check_size(problem)
-        return averaged(problem)
+        return averaged(problem, self._settings)
 
     def _check_size(self, problem: Problem) -> None:
         size = problem.outcome.size + problem.propensity.size
@@ -245,7 +256,12 @@ class AveragedClassifier(AbstractPUClassifier):
         return self.model_.label_frequency
 
     def _findings(self, problem: Problem, result: PUFit) -> list[Finding]:
-        found = [] if result.converged else [findings.modes_missed(type(self).__name__)]
+        name = type(self).__name__
+        found = []
+        if result.stalled > self._settings.light:
+            found.append(findings.stalled(name, result.stalled))
+        elif not result.converged:
+            found.append(findings.components_missed(name))
         assert result.orientation is not None
         if not result.orientation.clear:
             found.append(findings.orientation(result.orientation))
@@ -253,29 +269,30 @@ class AveragedClassifier(AbstractPUClassifier):
         assert isinstance(posterior, PosteriorMixture)
         low, high = posterior.prevalence_interval(0.9)
         if high - low > UNDETERMINED:
-            found.append(findings.undetermined_prevalence(low, high, _reason(posterior)))
+            readings = weighed_readings(posterior)
+            found.append(findings.undetermined_prevalence(low, high, _reason(posterior), readings))
         return found
 
 
 def _reason(posterior: PosteriorMixture, level: float = 0.9) -> str:
     """Why the interval of the prevalence is wide: shape, mechanism, signal or labels."""
     low, high = posterior.prevalence_interval(level)
-    straight = posterior.kappa > 0
-    if np.ptp(_only(posterior, straight).prevalence_interval(level)) <= UNDETERMINED:
+    lines, varies = linear(posterior), varying(posterior)
+    if np.ptp(_only(posterior, lines).prevalence_interval(level)) <= UNDETERMINED:
         return "shape"
     widths = [
-        np.ptp(_only(posterior, part & straight).prevalence_interval(level))
-        for part in (posterior.rho == 0, posterior.rho > 0)
-        if posterior.weight[part & straight].sum() > 1 - level
+        np.ptp(_only(posterior, components & lines).prevalence_interval(level))
+        for components in (~varies, varies)
+        if posterior.weight[components & lines].sum() > 1 - level
     ]
     if len(widths) == 2 and max(widths) < TORN * (high - low):
         return "mechanism"
-    signal = np.exp(posterior.weight[straight] @ np.log(posterior.kappa[straight]))
+    signal = np.exp(posterior.weight[lines] @ np.log(posterior.class_scale[lines]))
     return "signal" if signal < WEAK_SIGNAL else "labels"
 
 
-def _only(posterior: PosteriorMixture, part: NDArray[np.bool_]) -> PosteriorMixture:
+def _only(posterior: PosteriorMixture, components: NDArray[np.bool_]) -> PosteriorMixture:
     """The posterior without the other components."""
-    weight = posterior.weight * part
+    weight = posterior.weight * components
     weight = weight / weight.sum()
     return replace(posterior, weight=weight)

@@ -78,7 +78,7 @@ class AveragedBoostedClassifier(AveragedClassifier, BoostedClassifier):
     classes_ : ndarray of shape (2,)
         The values of y: unlabelled (negative) first, labelled (positive) second.
     converged_ : bool
-        Whether all modes of the posterior were reached.
+        Whether all components of the posterior were fitted.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -152,7 +152,7 @@ class AveragedBoostedClassifier(AveragedClassifier, BoostedClassifier):
 
     def _bent(self, problem: Problem, X: Floats, guards: Guards) -> Guarded:
         bins, _ = self._bins(problem, X)
-        return boosted_posterior(problem, X, bins, self._growth, guards)
+        return boosted_posterior(problem, X, bins, self._growth, guards, self._settings)
 
     @property
     def held_out_straight(self) -> dict[str, Floats]:

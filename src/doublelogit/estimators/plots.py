@@ -3,14 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 from doublelogit._types import Floats
+from doublelogit.averaged.readings import readings
 from doublelogit.common.extras import needs
 from doublelogit.fitted import PosteriorMixture
 
-AT_RANDOM, BIASED, ANY_SHAPE, GREY = "#56B4E9", "#0072B2", "#CCCCCC", "#777777"
+GREY = "#777777"
 POINTS = 800
 
 
@@ -24,10 +24,10 @@ def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) ->
     low, high = mixture.prevalence_interval(level)
     x = np.linspace(mixture.mean_s, 1.0, POINTS)
     each, below, whole = _densities(mixture, x), np.zeros_like(x), np.zeros_like(x)
-    for name, color, part in _parts_of(mixture):
-        whole = whole + each[:, part].sum(axis=1)
-        share = mixture.weight[part].sum()
-        ax.fill_between(x, below, whole, color=color, lw=0, label=f"{name} ({share:.0%})")
+    for _, words, colour, components in readings(mixture):
+        whole = whole + each[:, components].sum(axis=1)
+        share = mixture.weight[components].sum()
+        ax.fill_between(x, below, whole, color=colour, lw=0, label=f"{words} ({share:.0%})")
         below = whole
     ax.axvline(mixture.mean_s, color=GREY, lw=1.0, ls="--", label="labelled share")
     ax.plot([low, high], [0, 0], color="black", lw=3.0, solid_capstyle="butt", clip_on=False)
@@ -36,17 +36,6 @@ def posterior_of_prevalence(mixture: PosteriorMixture, ax: Any, level: float) ->
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8)
     return ax
-
-
-def _parts_of(mixture: PosteriorMixture) -> list[tuple[str, str, NDArray[np.bool_]]]:
-    """Name, color and components of each reading of the labels that has any."""
-    shaped = mixture.kappa == 0
-    parts = [
-        ("labels at random", AT_RANDOM, (mixture.rho == 0) & ~shaped),
-        ("biased labels", BIASED, mixture.rho > 0),
-        ("a class of any shape", ANY_SHAPE, shaped),
-    ]
-    return [part for part in parts if part[-1].any()]
 
 
 def _densities(mixture: PosteriorMixture, x: Floats) -> Floats:

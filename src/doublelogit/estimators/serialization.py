@@ -10,6 +10,7 @@ import numpy as np
 import sklearn
 
 from doublelogit import fitted
+from doublelogit.averaged.shapes import SHAPES
 from doublelogit.common import archive
 from doublelogit.exceptions import ModelFileError
 from doublelogit.findings import Finding
@@ -39,6 +40,7 @@ RECORDS: dict[str, Any] = {
         fitted.Network,
         fitted.PluggedPair,
         fitted.PluggedSide,
+        fitted.MixtureSide,
         fitted.PosteriorMixture,
         fitted.PosteriorSide,
         fitted.ScaledLabel,
@@ -53,6 +55,7 @@ RECORDS: dict[str, Any] = {
         Orientation,
         Smooth,
         TableEncoding,
+        *(record for shape in SHAPES for record in shape.records),
     )
 }
 

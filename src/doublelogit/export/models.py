@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.averaged.shapes import Shape, shape_named
 from doublelogit.export.graph import Value
 from doublelogit.export.trees import added_trees
 from doublelogit.fitted import (
@@ -20,6 +21,7 @@ from doublelogit.fitted import (
     ImpliedPropensity,
     LinearPair,
     LinearSide,
+    MixtureSide,
     Network,
     PosteriorMixture,
     PosteriorSide,
@@ -135,7 +137,11 @@ def _(model: LinearPair, X: Value) -> Answers:
 
 @answers.register
 def _(model: PosteriorMixture, X: Value) -> Answers:
-    a, b = (_predictors(side, X) for side in (model.outcome_model, model.propensity_model))
+    shapes = [shape_named(name) for name in model.shapes]
+    a, b = (
+        X.graph.node("Concat", *_by_shape(shapes, side, X), axis=1)
+        for side in (model.outcome_model, model.propensity_model)
+    )
     weight, tiny = model.weight[:, None], np.finfo(float).tiny
     positive, propensity = (
         _together(side, logits, weight)
@@ -151,14 +157,20 @@ def _(model: PosteriorMixture, X: Value) -> Answers:
     )
 
 
+def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:
+    """Predictors of each row in the components of each shape."""
+    pairs = zip(shapes, side.sides, strict=True)
+    return [shape.graph(one, X, _predictors) for shape, one in pairs]
+
+
 def _predictors(side: PosteriorSide, X: Value) -> Value:
     """Predictor of each row in each component."""
-    lines = X.linear(side.straight.coef)
+    lines = X.linear(side.lines.coef)
     if not isinstance(side, BentPosteriorSide):
         return lines
     return lines + added_trees(side.additions, X, side.coef.shape[1] - 2) * side.coef[:, -2]
 
 
-def _together(side: PosteriorSide, logits: Value, weight: Floats) -> Value:
+def _together(side: MixtureSide, logits: Value, weight: Floats) -> Value:
     """The probability that all components together mean."""
     return sigmoid(logits @ weight + side.level)

@@ -21,6 +21,9 @@ from doublelogit.common.wording import Regions, counted, p_value, percent, range
 from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
 from doublelogit.fitted.fit import Orientation
 
+# A reading of the labels: its name, its words, and its share of a posterior.
+Weighed = tuple[str, str, float]
+
 RULES = {
     "features": "the columns named for the outcome or the labelling",
     "audit": "the audited rows",
@@ -54,13 +57,24 @@ def not_converged(name: str, tol: float, max_iter: int) -> Finding:
     )
 
 
-def modes_missed(name: str) -> Finding:
-    """Some modes of the posterior could not be reached."""
+def components_missed(name: str) -> Finding:
+    """Some components of the posterior have no finite weight."""
     return Finding(
         ATTENTION,
         "convergence",
-        f"{name} could not reach every mode of its posterior; those left out may have mattered. "
+        f"{name} could not fit every component of its posterior; those left out may have mattered. "
         "Look for features that are nearly copies of others.",
+    )
+
+
+def stalled(name: str, share: float) -> Finding:
+    """The optimisation of some components has used up its steps."""
+    return Finding(
+        ATTENTION,
+        "convergence",
+        f"{name} used up its steps in components that hold {percent(share)} of the posterior, so "
+        "that their weights are rough. Look for features that are nearly copies of others.",
+        {"share": share},
     )
 
 
@@ -131,15 +145,17 @@ UNDETERMINED_BY = {
 }
 
 
-def undetermined_prevalence(low: float, high: float, reason: str) -> Finding:
-    """The labels leave the prevalence open."""
+def undetermined_prevalence(
+    low: float, high: float, reason: str, readings: Sequence[Weighed]
+) -> Finding:
+    """The labels leave the prevalence open; readings of them by their shares."""
     return Finding(
         ATTENTION,
         "identification",
         f"the labels hardly determine the prevalence: anything from {low:.2f} to {high:.2f} is "
         f"credible (90%), because {UNDETERMINED_BY[reason]}, or audit some rows (`audited_y`). The "
-        "probabilities keep to the middle of that.",
-        {"low": low, "high": high},
+        f"probabilities keep to the middle of that. The posterior puts {weighed(readings)}.",
+        {"low": low, "high": high, "shares": {name: share for name, _, share in readings}},
     )
 
 
@@ -259,11 +275,13 @@ def _judged(topic: str, text: str, numbers: dict[str, Any], *, doubtful: bool) -
     return Finding(ATTENTION if doubtful else FINE, topic, text, numbers)
 
 
-def mechanism(at_random: float, components: int) -> Finding:
-    """How the posterior weighs labelling at random against biased labelling."""
-    text = (
-        f"The posterior puts {percent(at_random)} on labelling at random and "
-        f"{percent(1 - at_random)} on labelling that depends on the features "
-        f"({counted(components, 'component')})."
-    )
-    return Finding(FINE, "labelling", text, {"at_random": at_random, "components": components})
+def mechanisms(readings: Sequence[Weighed], components: int) -> Finding:
+    """Weights of the readings of the labels in a posterior."""
+    text = f"The posterior puts {weighed(readings)} ({counted(components, 'component')})."
+    numbers = {"shares": {name: share for name, _, share in readings}, "components": components}
+    return Finding(FINE, "labelling", text, numbers)
+
+
+def weighed(readings: Sequence[Weighed]) -> str:
+    """Readings of the labels with their shares, as words."""
+    return ", ".join(f"{percent(share)} on {words}" for _, words, share in readings)

@@ -4,7 +4,12 @@ from doublelogit.fitted.bent import BentPosteriorSide, BentSide
 from doublelogit.fitted.forest import Forest
 from doublelogit.fitted.label import ImpliedPropensity, ScaledLabel
 from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
-from doublelogit.fitted.mixture import PosteriorMixture, PosteriorSide
+from doublelogit.fitted.mixture import (
+    ComponentSide,
+    MixtureSide,
+    PosteriorMixture,
+    PosteriorSide,
+)
 from doublelogit.fitted.network import Layer, Network
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
 from doublelogit.fitted.protocol import Coefficients, FittedModel, Probabilities, Side
@@ -14,6 +19,7 @@ __all__ = [
     "BentSide",
     "CertainLabel",
     "Coefficients",
+    "ComponentSide",
     "FittedModel",
     "Forest",
     "HalfwayLabel",
@@ -21,6 +27,7 @@ __all__ = [
     "Layer",
     "LinearPair",
     "LinearSide",
+    "MixtureSide",
     "Network",
     "PluggedPair",
     "PluggedSide",

@@ -52,16 +52,16 @@ class BentPosteriorSide(PosteriorSide):
         added = np.mean([addition.predict(there) for addition in self.additions], axis=0)
         return np.column_stack([X, added])
 
-    def mean_coef(self, weight: Floats) -> None:
-        """None: it is no line."""
+    @property
+    def mean_is_line(self) -> bool:
+        return False
 
     @property
-    def straight(self) -> PosteriorSide:
+    def lines(self) -> PosteriorSide:
         """The model without its last feature."""
-        kept = np.delete(np.arange(self.coef.shape[1]), -2)
-        covariance = self.covariance[:, kept[:, None], kept]
-        about = (self.share, self.share_sd, self.level)
-        return PosteriorSide(self.coef[:, kept], covariance, *about)
+        columns = np.delete(np.arange(self.coef.shape[1]), -2)
+        covariance = self.covariance[:, columns[:, None], columns]
+        return PosteriorSide(self.coef[:, columns], covariance, self.share, self.share_sd)
 
     def uncentred(self, shift: Floats) -> "BentPosteriorSide":
         """The model of features x, given that of x - shift; what was added stays as it is."""

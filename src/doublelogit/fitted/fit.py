@@ -38,7 +38,8 @@ class Orientation:
 class PUFit:
     """A fitted model and how it was reached.
 
-    ``trace`` holds the (minimised) objective after each round.
+    ``trace`` holds the (minimised) objective after each round; ``stalled`` is the share of a
+    posterior in components whose optimisation used up its steps.
     """
 
     model: FittedModel
@@ -46,6 +47,7 @@ class PUFit:
     converged: bool
     trace: tuple[float, ...] = ()
     orientation: Orientation | None = None
+    stalled: float = 0.0
 
     @property
     def beta(self) -> Floats | None:

@@ -1,10 +1,14 @@
 """A mixture of normals over the coefficients of both models: the posterior of AVERAGED.
 
-Within a component x'beta is normal with mean x'beta_k and variance x'V_k x, so that y(x) is
-logistic-normal; over all components it is a mixture of those.
+Within a component the logit of y(x) is normal; where the class is a line, with mean x'beta_k and
+variance x'V_k x. Over all components it is a mixture of those. Components of one shape of the class
+stand together: each of the two models is a row of sides, one for each shape.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
@@ -28,29 +32,140 @@ def deviations(X: Matrix, covariance: Floats) -> Floats:
     return np.sqrt(np.maximum(np.column_stack(variance), 0.0))
 
 
+class ComponentSide(Protocol):
+    """One of the two models in the components of one shape.
+
+    ``features`` and ``covariance`` give the variance of each row's predictor, z'V_k z.
+    """
+
+    @property
+    def covariance(self) -> Floats:
+        """Covariances of what multiplies the features, (components, terms, terms)."""
+
+    @property
+    def share(self) -> Floats:
+        """Mean of the expected probability over the rows of the sample, by component."""
+
+    @property
+    def share_sd(self) -> Floats:
+        """Standard deviation of that share, including that of drawing the rows."""
+
+    @property
+    def lines(self) -> "PosteriorSide | None":
+        """The part with a coefficient for every column of X; None if the shape has none."""
+
+    @property
+    def mean_is_line(self) -> bool:
+        """Whether the mean predictor of a row is linear in X."""
+
+    def predictor(self, X: Matrix) -> Floats:
+        """Predictor of each row at the centre of each component."""
+
+    def mean_predictor(self, X: Matrix, weight: Floats) -> Floats:
+        """Sum of the predictors of a row by the weights of its components."""
+
+    def features(self, X: Matrix) -> Matrix:
+        """The columns that the coefficients of the components multiply."""
+
+    def deviation(self, X: Matrix) -> Floats:
+        """Standard deviation of the predictor within each component."""
+
+    def uncentred(self, shift: Floats) -> "ComponentSide":
+        """The model of features x, from that of x - shift."""
+
+
 @dataclass(frozen=True)
 class PosteriorSide:
-    """One of the two models in every component: coefficients, intercept last, and their spread.
+    """Lines: one of the two models by coefficients, intercept last, with their covariances.
 
     ``share`` is the mean of its expected probability over the rows of the sample (for the outcome:
     the prevalence), ``share_sd`` its standard deviation, including that of drawing the rows.
-    ``level`` is added to the mean logit, so that probabilities average to the mean share.
     """
 
     coef: Floats  # (components, terms)
     covariance: Floats  # (components, terms, terms)
     share: Floats
     share_sd: Floats
-    level: float = 0.0
 
     @property
     def errors(self) -> Floats:
         """Standard deviations of the coefficients."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance, axis1=1, axis2=2), 0.0))
 
+    @property
+    def lines(self) -> "PosteriorSide":
+        """The part of the model that has a coefficient for every column of X."""
+        return self
+
+    @property
+    def mean_is_line(self) -> bool:
+        return True
+
     def predictor(self, X: Matrix) -> Floats:
-        """Linear predictor of each row at the mode of each component."""
+        """Linear predictor of each row at the centre of each component."""
         return np.asarray(self.features(X) @ self.coef[:, :-1].T) + self.coef[:, -1]
+
+    def mean_predictor(self, X: Matrix, weight: Floats) -> Floats:
+        """Sum of the predictors of a row by the weights of its components."""
+        return predictor(self.features(X), weight @ self.coef)
+
+    def deviation(self, X: Matrix) -> Floats:
+        """Standard deviation of the predictor within each component."""
+        return deviations(self.features(X), self.covariance)
+
+    def features(self, X: Matrix) -> Matrix:
+        """The columns that the coefficients multiply."""
+        return X
+
+    def uncentred(self, shift: Floats) -> "PosteriorSide":
+        """The coefficients of features x, from those of x - shift."""
+        matrix = np.eye(len(shift) + 1)
+        matrix[-1, :-1] = -shift
+        covariance = matrix @ self.covariance @ matrix.T
+        return replace(self, coef=self.coef @ matrix.T, covariance=covariance)
+
+
+@dataclass(frozen=True)
+class MixtureSide:
+    """One of the two models in all components: a side for each shape.
+
+    ``level`` is added to the mean logit, so that probabilities average to the mean share.
+    """
+
+    sides: tuple[ComponentSide, ...]
+    level: float = 0.0
+
+    @cached_property
+    def share(self) -> Floats:
+        """Mean of the expected probability over the rows of the sample, by component."""
+        return np.concatenate([side.share for side in self.sides])
+
+    @cached_property
+    def share_sd(self) -> Floats:
+        """Standard deviation of that share."""
+        return np.concatenate([side.share_sd for side in self.sides])
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of components of each side."""
+        return [len(side.share) for side in self.sides]
+
+    def split(self, values: Floats) -> list[Floats]:
+        """Values of all components, by side; the last axis is cut."""
+        return np.split(values, np.cumsum(self.sizes)[:-1], axis=-1)
+
+    def predictor(self, X: Matrix) -> Floats:
+        """Predictor of each row at the centre of each component."""
+        return np.column_stack([side.predictor(X) for side in self.sides])
+
+    def deviation(self, X: Matrix) -> Floats:
+        """Standard deviation of the predictor within each component."""
+        return np.column_stack([side.deviation(X) for side in self.sides])
+
+    def mean_logit(self, X: Matrix, weight: Floats) -> Floats:
+        """Mean of the predictor over the components."""
+        by_side = zip(self.sides, self.split(weight), strict=True)
+        return np.asarray(sum(side.mean_predictor(X, part) for side, part in by_side))
 
     def proba(self, X: Matrix, weight: Floats) -> Floats:
         """The probability that all components together mean: that of their mean logit.
@@ -61,57 +176,66 @@ class PosteriorSide:
         return np.asarray(expit(self.mean_logit(X, weight) + self.level))
 
     def proba_at(self, a: Floats, weight: Floats) -> Floats:
-        """The same, given the predictors of the components."""
+        """The same, from the predictors of the components."""
         return np.asarray(expit(a @ weight + self.level))
 
-    def mean_logit(self, X: Matrix, weight: Floats) -> Floats:
-        """Mean of the predictor over the components."""
-        return predictor(self.features(X), weight @ self.coef)
-
-    def deviation(self, X: Matrix) -> Floats:
-        """Standard deviation of the predictor within each component."""
-        return deviations(self.features(X), self.covariance)
+    def lines(self, weight: Floats) -> "tuple[Floats, PosteriorSide]":
+        """Weights and coefficients of the components whose shape has any."""
+        by_side = [
+            (part, side.lines) for side, part in zip(self.sides, self.split(weight), strict=True)
+        ]
+        weights = np.concatenate([part for part, lines in by_side if lines is not None])
+        every = [lines for _, lines in by_side if lines is not None]
+        columns = (
+            np.concatenate([getattr(lines, name) for lines in every])
+            for name in ("coef", "covariance", "share", "share_sd")
+        )
+        return weights / weights.sum(), PosteriorSide(*columns)
 
     def mean_coef(self, weight: Floats) -> Floats | None:
-        """Mean of the coefficients over the components; None if the model is no line."""
-        return np.asarray(weight @ self.coef)
+        """Mean of the coefficients over the lines; None if lines are bent."""
+        if not all(side.mean_is_line for side in self.sides if side.lines is not None):
+            return None
+        weight, lines = self.lines(weight)
+        return np.asarray(weight @ lines.coef)
 
-    def features(self, X: Matrix) -> Matrix:
-        """What the coefficients multiply."""
-        return X
+    def changed(self, change: Callable[[Any], Any]) -> "MixtureSide":
+        """The model with every side changed."""
+        return replace(self, sides=tuple(map(change, self.sides)))
 
-    @property
-    def straight(self) -> "PosteriorSide":
-        """The part of the model that has a coefficient for every column of X."""
-        return self
-
-    def uncentred(self, shift: Floats) -> "PosteriorSide":
-        """The coefficients of features x, given those of x - shift."""
-        matrix = np.eye(len(shift) + 1)
-        matrix[-1, :-1] = -shift
-        covariance = matrix @ self.covariance @ matrix.T
-        return replace(self, coef=self.coef @ matrix.T, covariance=covariance)
+    def uncentred(self, shift: Floats) -> "MixtureSide":
+        """The model of features x, from that of x - shift."""
+        return self.changed(lambda side: side.uncentred(shift))
 
 
 @dataclass(frozen=True)
 class PosteriorMixture:
-    """Components of a posterior: weights, prior scales of the two predictors, both models.
+    """Components of a posterior: weights, names and prior scales, both models.
 
-    ``mean_s`` is the labelled share, which ties label frequencies to prevalences; ``rho`` and
-    ``kappa`` are prior scales of labelling (0: at random) and class; ``symmetric`` says that
-    nothing but an assumption tells class and labelling apart, so that the swapped mixture is as
-    possible.
+    ``mean_s`` is the labelled share, which ties label frequencies to prevalences. ``mechanism``
+    names how labels are given in each component, ``shapes`` the shape of the class of each side of
+    the outcome; ``labelling_scale`` and ``class_scale`` are prior standard deviations of both
+    predictors. ``symmetric`` says that only an assumption tells class and labelling apart, so that
+    the swapped mixture is as possible.
     """
 
     mean_s: float
     weight: Floats
-    rho: Floats
-    kappa: Floats
+    mechanism: tuple[str, ...]
+    shapes: tuple[str, ...]
+    labelling_scale: Floats
+    class_scale: Floats
     log_evidence: Floats
-    outcome_model: PosteriorSide
-    propensity_model: PosteriorSide
+    outcome_model: MixtureSide
+    propensity_model: MixtureSide
     symmetric: bool = False
     false_label_rate: float = 0.0
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """Name of the shape of the class in each component."""
+        sizes = self.outcome_model.sizes
+        return tuple(name for name, n in zip(self.shapes, sizes, strict=True) for _ in range(n))
 
     def coefficients(self) -> Coefficients:
         sides = (self.outcome_model, self.propensity_model)
@@ -168,21 +292,14 @@ class PosteriorMixture:
 
     def credible(self, mean: Floats, sd: Floats, level: float) -> Floats:
         """Ends of the central credible interval, given means and deviations per component."""
-        return self._between_tails(mean, sd, level)
+        return credible(self.weight, mean, sd, level)
 
     def credible_share(self, mean: Floats, sd: Floats, level: float) -> Floats:
         """Ends of the credible interval of a share, whose lower tail is half of the upper one.
 
         It holds at least its level: a 90% interval holds 92.5% of the posterior.
         """
-        return self._between_tails(mean, sd, level, BELOW)
-
-    def _between_tails(self, mean: Floats, sd: Floats, level: float, below: float = 1.0) -> Floats:
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, for example 0.9; got {level}.")
-        tail = (1 - level) / 2
-        ends = (below * tail, 1 - tail)
-        return np.column_stack([quantile(self.weight, mean, sd, q) for q in ends])
+        return credible(self.weight, mean, sd, level, BELOW)
 
     @property
     def prevalence(self) -> float:
@@ -200,6 +317,15 @@ class PosteriorMixture:
         ends = self.credible_share(side.share[None], side.share_sd[None], level)[0]
         low, high = np.clip(ends, self.mean_s, 1.0)
         return float(low), float(high)
+
+
+def credible(weight: Floats, mean: Floats, sd: Floats, level: float, below: float = 1.0) -> Floats:
+    """Ends of credible intervals; the lower tail is ``below`` times the upper one."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, for example 0.9; got {level}.")
+    tail = (1 - level) / 2
+    ends = (below * tail, 1 - tail)
+    return np.column_stack([quantile(weight, mean, sd, q) for q in ends])
 
 
 def quantile(weight: Floats, mean: Floats, sd: Floats, q: float) -> Floats:

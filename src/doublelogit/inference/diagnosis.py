@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.averaged.readings import weighed_readings
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.common.thresholds import FITS_UNITS, RARE_PROPENSITY
 from doublelogit.core.rows import Rows
@@ -187,12 +188,11 @@ class PosteriorDiagnosis(Diagnosis):
     @property
     def findings(self) -> list[Finding]:
         mixture = self.mixture
-        at_random = float(mixture.weight[mixture.rho == 0].sum())
         low, high = mixture.prevalence_interval(CREDIBLE)
         others = [finding for finding in self.fit_findings if finding.topic != "orientation"]
         return [
             findings.credible_range(low, high, CREDIBLE),
-            findings.mechanism(at_random, len(mixture.weight)),
+            findings.mechanisms(weighed_readings(mixture), len(mixture.weight)),
             findings.orientation(self.orientation),
             *self._of_rows,
             *others,

@@ -13,12 +13,14 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.averaged.level import LEAST, average_at, level_of
 from doublelogit.common.thresholds import UNDETERMINED
 from doublelogit.core.design import Terms
 from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import positive_given_label
 from doublelogit.core.rows import row_count
-from doublelogit.fitted import PosteriorMixture
+from doublelogit.fitted import MixtureSide, PosteriorMixture
+from doublelogit.fitted.mixture import credible
 from doublelogit.inference.base import Inference
 from doublelogit.inference.diagnosis import PosteriorDiagnosis, diagnose_posterior
 from doublelogit.inference.estimate import Estimate, check_level
@@ -28,8 +30,6 @@ from doublelogit.inference.summary import Summary
 from doublelogit.methods.problem import Problem
 
 METHOD = "posterior"
-LEAST = 1e-12  # shares of 0 and 1 have no logit
-MOST_STEPS = 50
 
 
 class ComponentSums(NamedTuple):
@@ -38,7 +38,8 @@ class ComponentSums(NamedTuple):
     counts: Floats  # (groups, 3): weight, labelled, unlabelled
     positive: Floats  # (groups, components): sum of w y
     squares: Floats  # (groups, components): sum of w y^2
-    slopes: Floats  # (components, groups, terms): gradient of the sum of w y
+    # (components, groups, terms) for each shape of the class: gradient of the sum of w y
+    slopes: tuple[Floats, ...]
     hidden: Floats  # (groups, components): sum of w t over unlabelled rows
 
 
@@ -63,15 +64,9 @@ class GroupPosterior:
 
     def prevalence(self) -> Spread:
         """Mean of y(x) in each group, by component."""
-        n, side = self.sums.counts[:, :1], self.mixture.outcome_model
+        n = self.sums.counts[:, :1]
         mean = self._expected
-        by_theta = np.stack(
-            [
-                np.einsum("gi,ij,gj->g", slopes, V, slopes)
-                for slopes, V in zip(self.sums.slopes, side.covariance, strict=True)
-            ],
-            axis=1,
-        )
+        by_theta = self._quadratic(self.sums.slopes)
         by_rows = np.maximum(self.sums.squares / n - mean**2, 0.0) / n
         # within a cell the ridge goes on; each group moves along it as far on the logit scale
         along = self._ridge_deviation * mean * (1 - mean)
@@ -81,12 +76,21 @@ class GroupPosterior:
     def _ridge_deviation(self) -> Floats:
         """Standard deviation of the logit of the prevalence within each component's cell."""
         (share, sd), n = self._overall, self.sums.counts[:, 0].sum()
-        side = self.mixture.outcome_model
-        slopes = self.sums.slopes.sum(axis=1)
-        by_theta = np.einsum("ki,kij,kj->k", slopes, side.covariance, slopes) / n**2
+        total = tuple(slopes.sum(axis=1, keepdims=True) for slopes in self.sums.slopes)
+        by_theta = self._quadratic(total)[0] / n**2
         by_rows = np.maximum(self.sums.squares.sum(axis=0) / n - share**2, 0.0) / n
         beyond = np.maximum(sd**2 - by_theta - by_rows, 0.0)
         return np.sqrt(beyond) / (share * (1 - share))
+
+    def _quadratic(self, slopes: tuple[Floats, ...]) -> Floats:
+        """Variances of sums by those of the coefficients, (groups, components)."""
+        sides = self.mixture.outcome_model.sides
+        columns = [
+            np.einsum("gi,ij,gj->g", one, V, one)
+            for side, those in zip(sides, slopes, strict=True)
+            for one, V in zip(those, side.covariance, strict=True)
+        ]
+        return np.stack(columns, axis=1)
 
     @cached_property
     def _expected(self) -> Floats:
@@ -97,15 +101,10 @@ class GroupPosterior:
         """
         counts, positive = self.sums.counts[:, :1], self.sums.positive
         share = np.clip(self._overall[0], LEAST, 1 - LEAST)
-        weight, at = counts / counts.sum(), logit(np.clip(positive / counts, LEAST, 1 - LEAST))
-        for _ in range(MOST_STEPS):
-            mean = expit(at)
-            short = share - (weight * mean).sum(axis=0)
-            if np.abs(short).max() < LEAST:
-                break
-            slope = (weight * mean * (1 - mean)).sum(axis=0)
-            at = at + np.clip(short / np.maximum(slope, LEAST), -1.0, 1.0)
-        return np.asarray(expit(at))
+        weight = counts[:, 0] / counts.sum()
+        logits = logit(np.clip(positive / counts, LEAST, 1 - LEAST))
+        level = level_of(partial(average_at, logits, weight), share, LEAST)
+        return np.asarray(expit(logits + level))
 
     @property
     def _overall(self) -> tuple[Floats, Floats]:
@@ -181,7 +180,7 @@ class PosteriorInference(Inference):
         terms, values = [], []
         for which, (used, side) in sides.items():
             terms += [(which, str(name)) for name in used.take(names)]
-            values.append(_coefficient_columns(mixture, side.straight, level)[_positions(used)])
+            values.append(_coefficient_columns(mixture, side, level)[_positions(used)])
         rows = problem.rows
         n, labelled = row_count(rows), int(rows.sum_columns(np.sum, rows.labels.any))
         heading = (
@@ -272,14 +271,15 @@ def _only_posterior(options: dict[str, Any]) -> None:
         raise ValueError(f"intervals of a posterior take no options; got {name}={value!r}.")
 
 
-def _coefficient_columns(mixture: PosteriorMixture, side: Any, level: float) -> Floats:
+def _coefficient_columns(mixture: PosteriorMixture, side: MixtureSide, level: float) -> Floats:
     """Mean, standard deviation, P(coef > 0), interval and odds ratio of each coefficient."""
-    mean = mixture.weight @ side.coef
-    sd = np.sqrt(mixture.weight @ (side.errors**2 + (side.coef - mean) ** 2))
-    ends = mixture.credible(side.coef.T, side.errors.T, level)
+    weight, lines = side.lines(mixture.weight)
+    mean = weight @ lines.coef
+    sd = np.sqrt(weight @ (lines.errors**2 + (lines.coef - mean) ** 2))
+    ends = credible(weight, lines.coef.T, lines.errors.T, level)
     with np.errstate(over="ignore"):  # the intercept of a slice is given
-        sure = side.coef / np.maximum(side.errors, np.finfo(float).tiny)
-    above = mixture.weight @ ndtr(sure)
+        sure = lines.coef / np.maximum(lines.errors, np.finfo(float).tiny)
+    above = weight @ ndtr(sure)
     above = np.clip(above, 0.0, 1.0)  # weights add up to one but for rounding
     with np.errstate(over="ignore"):
         return np.column_stack([mean, sd, above, ends, np.exp(mean)])
@@ -297,12 +297,20 @@ def _sums(
     y = expit(a)
     t = positive_given_label(labels.known[:, None], a, b)
     kinds = np.column_stack([np.ones(len(y)), labels.any == 1, labels.any == 0])
-    Z = mixture.outcome_model.features(X)
-    slopes = [gathered_terms(codes, n, Z, weight * column) for column in (y * (1 - y)).T]
+    outcome = mixture.outcome_model
+    slopes = tuple(
+        _slopes(codes, n, side.features(X), weight, free)
+        for side, free in zip(outcome.sides, outcome.split(y * (1 - y)), strict=True)
+    )
     return ComponentSums(
         counts=gathered(codes, n, kinds, weight),
         positive=gathered(codes, n, y, weight),
         squares=gathered(codes, n, y**2, weight),
-        slopes=np.array(slopes),
+        slopes=slopes,
         hidden=gathered(codes, n, t, weight * (labels.any == 0)),
     )
+
+
+def _slopes(codes: Floats, n: int, Z: Matrix, weight: Floats, free: Floats) -> Floats:
+    """Gradients of sums of y(x) over the rows of each group, by component."""
+    return np.array([gathered_terms(codes, n, Z, weight * column) for column in free.T])
