@@ -76,7 +76,7 @@ def test_a_check_in_the_terminal_can_fail_too(bent):
 
 def test_every_method_that_applies_is_asked(straight):
     opinions = {o["name"]: o for o in straight.to_dict()["doubt"]["opinions"]}
-    assert {"joint", "averaged", "tm", "em", "lbe", CURVES.name} <= set(opinions)
+    assert {"joint", "averaged", "tm", "em", "lbe", CURVES} <= set(opinions)
     assert "naive" not in opinions
     assert opinions["joint"]["overlap"] == 1.0
     assert opinions["em"]["prevalence"] == pytest.approx(opinions["joint"]["prevalence"], abs=0.01)
@@ -98,7 +98,7 @@ def doubt(*precisions, overlap=0.9, gain=0.0, prevalence=0.3):
         ],
         flexible=[
             Flexible(
-                Opinion(CURVES.name, prevalence, overlap, curves, counts=True, contradicts=True),
+                Opinion(CURVES, prevalence, overlap, curves, counts=True, contradicts=True),
                 gain,
                 0.001,
             )

@@ -1,5 +1,6 @@
 """The registry says what methods can do, findings say what was found; nothing says it twice."""
 
+import ast
 import inspect
 import re
 from dataclasses import fields
@@ -121,6 +122,7 @@ def test_names_of_methods_are_written_in_the_registry_only():
         "estimators/joint.py",
         "estimators/em.py",
         "estimators/lbe.py",
+        "studies/methods/detm.py",
     }
 
 
@@ -202,6 +204,29 @@ def test_every_sentence_of_a_finding_is_made_in_one_place():
         if re.search(r"\bFinding\((FINE|ATTENTION|PROBLEM|\"|level)", path.read_text())
     ]
     assert {path.parent.name for path in makers} == {"findings"}
+
+
+def sentences(node):
+    """Texts with a full stop, but for docstrings, errors and warnings."""
+    if isinstance(node, ast.Raise) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ):
+        return
+    if isinstance(node, ast.Constant | ast.JoinedStr):
+        pieces = [node] if isinstance(node, ast.Constant) else node.values
+        text = "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in pieces)
+        if text.strip().endswith(".") and text.strip().count(" ") > 2:
+            yield text
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from sentences(child)
+
+
+@pytest.mark.parametrize("room", ["report", "audit", "table_models", "averaged", "simulation.py"])
+def test_sentences_are_made_by_findings_only(room):
+    paths = [SOURCE / room] if room.endswith(".py") else sorted((SOURCE / room).rglob("*.py"))
+    texts = {p.name: list(sentences(ast.parse(p.read_text()))) for p in paths}
+    assert {name: said for name, said in texts.items() if said} == {}
 
 
 def test_the_registry_imports_nothing_heavy():

@@ -52,6 +52,8 @@ class Method:
         Whether such a learner may model labelling too.
     stand_in : str, default=None
         Name of the method that takes its place for learners that it lacks; None refuses them.
+    holds_out : bool, default=False
+        Whether its fit leaves the likelihood of every row by models that have not seen it.
     judges_straight : bool, default=False
         Whether its fit compares straight lines and curves with itself by held-out labels.
     """
@@ -73,6 +75,7 @@ class Method:
     bends: Mapping[str, "Method"] = field(default_factory=dict)
     bends_labelling: bool = False
     stand_in: str | None = None
+    holds_out: bool = False
     judges_straight: bool = False
 
     @property
@@ -94,8 +97,8 @@ OFFERED = (*LEARNERS, AUTO)
 
 # Learners with classifiers of their own, which maximise a likelihood; splines serve every method.
 _LIKELIHOOD_BENDS = {
-    BOOSTING: Method("boosted", "boosted:BoostedClassifier", out_of_core=False),
-    NETWORK: Method("network", "network:NetworkClassifier", out_of_core=False),
+    BOOSTING: Method("boosted", "boosted:BoostedClassifier", out_of_core=False, holds_out=True),
+    NETWORK: Method("network", "network:NetworkClassifier", out_of_core=False, holds_out=True),
 }
 # The same for the default, which averages: trees bend its class, and leave the rest to it.
 _AVERAGED_BENDS = {
@@ -104,6 +107,7 @@ _AVERAGED_BENDS = {
         "averaged_boosted:AveragedBoostedClassifier",
         out_of_core=False,
         intervals="posterior",
+        holds_out=True,
         judges_straight=True,
     ),
 }

@@ -27,7 +27,7 @@ from doublelogit.report.answers import (
 from doublelogit.report.doubt import Doubt
 from doublelogit.report.drivers import Coefficient, coefficients
 from doublelogit.report.flexible import flexible_classes
-from doublelogit.report.opinions import FirstRows, Progress, Voice, other_methods, silent
+from doublelogit.report.opinions import FirstRows, Progress, other_methods, silent
 from doublelogit.report.residuals import worst_residuals
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.table_models.table_model import FittedTable, quietly
@@ -184,7 +184,7 @@ class Analysis:
         said, first = self.probabilities, FirstRows.of(self.table, self.probabilities.listed)
         return Doubt(
             main=self.main,
-            own=first.opinion(Voice(self.model.method), said.positive, said.hidden),
+            own=first.opinion(self.model.method, said.positive, said.hidden),
             first=first,
             methods=[],
             flexible=flexible_classes(self.model, first, said, self._rng),

@@ -18,7 +18,7 @@ from doublelogit.inference.misfit import Misfit, worst_misfit
 from doublelogit.report.answers import Answer
 from doublelogit.report.drivers import Coefficient, turned_round
 from doublelogit.report.flexible import MOST_ROWS, Flexible, curves_of
-from doublelogit.report.opinions import FirstRows, Opinion, Voice, other_methods, sample_rows
+from doublelogit.report.opinions import FirstRows, Opinion, other_methods, sample_rows
 from doublelogit.report.residuals import Residuals
 from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Table
@@ -135,7 +135,7 @@ def list_claim(model: FittedTable, table: Table, length: int, random_state: int 
     """The claim for a list of so many rows, by fits of those alone whose opinion counts."""
     said, rng = model.probabilities(table), np.random.default_rng(random_state)
     first = FirstRows.of(table, said.listed, length)
-    own = first.opinion(Voice(model.method), said.positive, said.hidden)
+    own = first.opinion(model.method, said.positive, said.hidden)
     others = other_methods(model, first, rng, counting=True)
     curves = curves_of(model, first, sample_rows(table, MOST_ROWS, rng))
     return claim_of(own, [*others, *([] if curves is None else [curves.opinion])], length)

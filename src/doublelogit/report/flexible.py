@@ -19,7 +19,7 @@ from doublelogit.fitted.protocol import Probabilities
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.drivers import labelling_terms
-from doublelogit.report.opinions import FirstRows, Opinion, Voice, sample_rows
+from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
 from doublelogit.table_models.learners import LINES, Learners
 from doublelogit.table_models.table_model import (
     FittedTable,
@@ -36,8 +36,7 @@ ENOUGH_FOR_TREES = 2000  # rows, and labels below
 ENOUGH_LABELS = 200
 LEAST_PROPENSITY = 0.02
 CURVED = Learners(SPLINE)
-CURVES = Voice("curves of each number", counts=True, contradicts=True)
-TREES = Voice("boosted trees")
+CURVES, TREES = "curves of each number", "boosted trees"
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,8 @@ def curves_of(model: FittedTable, first: FirstRows, rows: Any) -> Curves | None:
     X = table.encoded(encoding)
     classifier = quietly(fit_rows, _quick(model, encoding), X, table, rows)
     said = classifier.probabilities(X)
-    opinion = first.opinion(CURVES, said.positive, said.hidden)
+    standing = {"counts": True, "contradicts": True}
+    opinion = first.opinion(CURVES, said.positive, said.hidden, **standing)
     return Curves(encoding, X, opinion, labelling_terms(classifier, X.columns.tolist()))
 
 

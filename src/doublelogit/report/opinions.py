@@ -35,25 +35,6 @@ MOST_CELLS = 40_000  # beyond which a method that averages takes too long for an
 
 
 @dataclass(frozen=True)
-class Voice:
-    """A method or model with an opinion.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method or model.
-    counts : bool, default=False
-        Whether its opinion of the list counts in what a page claims.
-    contradicts : bool, default=False
-        Whether a prevalence beyond the page's interval is a dissent.
-    """
-
-    name: str
-    counts: bool = False
-    contradicts: bool = False
-
-
-@dataclass(frozen=True)
 class Opinion:
     """The answer of a method or a model.
 
@@ -67,8 +48,10 @@ class Opinion:
         Share of its own first rows that are among the page's.
     precision : float
         Share of the page's first rows that it expects to be positive.
-    counts, contradicts : bool, default=False
-        As of its :class:`Voice`.
+    counts : bool, default=False
+        Whether its opinion of the list counts in what a page claims.
+    contradicts : bool, default=False
+        Whether a prevalence beyond the page's interval is a dissent.
     """
 
     name: str
@@ -91,16 +74,15 @@ class FirstRows:
         """The first rows by a score."""
         return cls(table, first_rows(table, score, length))
 
-    def opinion(self, voice: Voice, positive: Floats, hidden: Floats) -> Opinion:
-        """The opinion of a model with these probabilities."""
+    def opinion(self, name: str, positive: Floats, hidden: Floats, **standing: bool) -> Opinion:
+        """The opinion of a model with these probabilities; ``standing`` says what it bears on."""
         own = first_rows(self.table, list_score(hidden, positive), len(self.rows))
         return Opinion(
-            voice.name,
+            name,
             prevalence=float(np.average(positive, weights=self.table.weight)),
             overlap=len(np.intersect1d(own, self.rows)) / max(len(self.rows), 1),
             precision=float(hidden[self.rows].mean()),
-            counts=voice.counts,
-            contradicts=voice.contradicts,
+            **standing,
         )
 
 
@@ -129,8 +111,8 @@ def other_methods(
         classifier = classifier_for(method, table.roles, encoding, model.known)
         quietly(fit_rows, classifier, X, table, rows)
         said = classifier.probabilities(X)
-        voice = Voice(method.name, method.counts_in_claims, method.contradicts)
-        found.append(first.opinion(voice, said.positive, said.hidden))
+        standing = {"counts": method.counts_in_claims, "contradicts": method.contradicts}
+        found.append(first.opinion(method.name, said.positive, said.hidden, **standing))
         progress("other methods", (i + 1) / len(asked))
     return found
 

@@ -13,7 +13,6 @@ from doublelogit.bends.bent_posterior import CURVES, LINES
 from doublelogit.common.thresholds import FEWEST_LABELS_TO_CHOOSE as FEWEST
 from doublelogit.core.folds import FoldsError, Split, content_keys, held_out_splits
 from doublelogit.core.held_out import compared, cross_fitted, simplest
-from doublelogit.estimators.guarded import GuardedClassifier
 from doublelogit.exceptions import TableError
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import (
@@ -24,6 +23,7 @@ from doublelogit.registry import (
     METHODS,
     SPLINE,
     Method,
+    method_of,
 )
 from doublelogit.table_models.learners import Gain, LearnerChoice, Learners
 from doublelogit.table_models.table_model import (
@@ -109,7 +109,7 @@ def folds_of(table: Table) -> list[Split]:
 
 def held_out(table: Table, fitted: FittedTable, folds: list[Split]) -> Floats:
     """Log-likelihood of every label by the same classifier of the other folds."""
-    if isinstance(fitted.classifier, GuardedClassifier):
+    if method_of(fitted.classifier).holds_out:
         return fitted.classifier.held_out
     X = table.encoded(fitted.encoding)
 
