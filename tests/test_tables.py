@@ -273,6 +273,7 @@ def test_every_method_fits_a_table(method):
     assert model.predict(census.frame)["positive"].between(0, 1).all()
 
 
+@pytest.mark.filterwarnings("ignore::doublelogit.exceptions.TableWarning")  # labels are few
 def test_a_method_without_named_features_says_so():
     with pytest.raises(TableError, match="has one set of features"):
         TableClassifier(Roles("on_record", propensity_features=("age",)), "tm-simple").fit(
