@@ -117,11 +117,9 @@ class Rows(Protocol):
 
 def each_column(fn: Callable[[Any], Any], column: Any) -> Any:
     """``fn`` of a column, or of each column of a named tuple; an absent one stays absent."""
-    if column is None:
-        return None
     if isinstance(column, tuple):
-        return type(column)(*(each_column(fn, each) for each in column))
-    return fn(column)
+        return type(column)(*[each_column(fn, each) for each in column])
+    return None if column is None else fn(column)
 
 
 def plus(left: T, right: T) -> T:

@@ -130,7 +130,9 @@ def memory_rows(
 
 
 def _cut(columns: tuple[Column, ...], rows: Any) -> Iterator[Any]:
-    return (each_column(itemgetter(rows), column) for column in columns)
+    cut = itemgetter(rows)
+    # arrays first: this is done for every block of every pass
+    return (cut(c) if isinstance(c, np.ndarray) else each_column(cut, c) for c in columns)
 
 
 def _rows_per_block(X: Matrix) -> int:
