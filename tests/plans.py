@@ -1,5 +1,7 @@
 """A small plan of experiments: tests add repetitions and a method of their own."""
 
+from dataclasses import replace
+
 from doublelogit.studies.experiments import Store, load_plan, run
 
 SMALL_PLAN = """
@@ -29,6 +31,16 @@ given = "class"
 name = "NAIVE"
 estimator = "doublelogit:NaiveClassifier"
 """
+
+
+def shorter(plan):
+    """The plan with few rounds of the methods that make many."""
+    quick = {"max_iter": 20}
+    methods = [
+        replace(m, options=m.options | quick) if "max_iter" in m.options else m
+        for m in plan.methods
+    ]
+    return replace(plan, methods=tuple(methods))
 
 
 def families():

@@ -1,11 +1,9 @@
 """The bias battery: its mechanisms, what methods may be told, and methods beyond the paper's."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
-from plans import SMALL_PLAN
+from plans import SMALL_PLAN, shorter
 from scipy import stats
 from scipy.special import expit
 
@@ -74,16 +72,6 @@ def test_a_group_is_seldom_labelled():
 @pytest.fixture(scope="module")
 def plan():
     return load_plan("ecai2023")
-
-
-def shorter(plan):
-    """The plan with few rounds of the methods that make many."""
-    quick = {"max_iter": 20}
-    methods = [
-        replace(m, options=m.options | quick) if "max_iter" in m.options else m
-        for m in plan.methods
-    ]
-    return replace(plan, methods=tuple(methods))
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,7 @@ estimator = "doublelogit:NaiveClassifier"
 [[methods]]
 name = "JOINT"
 estimator = "doublelogit:JointClassifier"
-options = { n_starts = 1 }
+options = { n_starts = 1, propensity_features = [] }
 interval = "delta"
 [[methods]]
 name = "AVERAGED"

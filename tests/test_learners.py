@@ -199,7 +199,7 @@ def test_auto_takes_lines_for_a_straight_class_and_more_for_a_bent_one():
 
 
 def test_what_auto_chose_is_kept_in_the_file(tmp_path):
-    model = fitted(bent_table(800), "auto", "averaged")
+    model = fitted(bent_table(500), "auto", "averaged")
     model.save(tmp_path / "model.dlm")
     again = load(tmp_path / "model.dlm").fitted_
     assert again.choice == model.fitted_.choice
@@ -295,7 +295,7 @@ def test_a_saved_learner_predicts_from_the_command_line(tmp_path, monkeypatch):
 
 
 def test_groups_have_a_prevalence_of_their_own_with_trees():
-    frame = bent_table(800)
+    frame = bent_table(500)
     frame["side"] = np.where(frame["noise"] > 0, "right", "left")
     roles = Roles(label="s", by="side", propensity_features=["z"])
     with warnings.catch_warnings():

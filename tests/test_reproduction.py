@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from plans import SMALL_PLAN
+from plans import SMALL_PLAN, shorter
 from scipy import stats
 from typer.testing import CliRunner
 
@@ -149,7 +149,7 @@ def test_a_table_has_the_winner_in_bold_the_ranks_and_the_repetitions(rows, path
 
 
 def test_the_paper_s_tables_stand_beside_the_printed_ones(tmp_path):
-    plan = load_plan("ecai2023").shortened()
+    plan = shorter(load_plan("ecai2023").shortened())
     store = Store(tmp_path / "paper")
     run(plan, "as_published", store, datasets=["heart-c"], repetitions=1)
     tables = list(result_tables(store.frame(), plan, "as_published"))

@@ -1,7 +1,7 @@
 """Write ``tests/durations.csv``: how long each test takes, from the report of one run.
 
-    export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-    time python -m pytest -n 2 --dist loadgroup -m "not slow" --junitxml=junit.xml tests src
+    options="-n 2 --dist loadfile --no-loadscope-reorder --junitxml=junit.xml"
+    time python -m pytest $options -m "not slow" tests src
     python -m tools.durations junit.xml USER+SYS-SECONDS
 
 Seconds of setup, call and teardown of all parameters of a test function are summed; a fixture
