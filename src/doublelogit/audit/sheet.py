@@ -17,6 +17,7 @@ import numpy as np
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.chances import DESIGN, with_design
 from doublelogit.common.extras import needs
+from doublelogit.common.files import sheet_path
 from doublelogit.exceptions import SheetError, TableError, UsageError
 from doublelogit.tables import read_table
 from doublelogit.tables.labels import NO, YES, label_words
@@ -205,11 +206,6 @@ def _ids(column: Any) -> Any:
         if word.startswith("'") and word[1:].startswith(FORMULA):
             words[i] = word[1:]
     return words
-
-
-def sheet_path(path: Path) -> Path:
-    """Where the reviewer's sheet of an audit is."""
-    return path.with_name(f"{path.stem}-sheet{path.suffix}")
 
 
 def _with_sheet(frame: Any, path: Path) -> Any:

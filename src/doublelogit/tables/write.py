@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from doublelogit.common.files import write_text, written_whole
-from doublelogit.exceptions import TableError
+from doublelogit.common.files import check_table, write_text, written_whole
 
 # A spreadsheet takes a cell that begins so for a formula; full-width signs too, in some languages.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -16,13 +15,12 @@ def write_table(frame: Any, path: str | Path) -> None:
     In a CSV, texts that begin like a formula get a quote before them.
     """
     path = Path(path)
+    check_table(path)
     if path.suffix.lower() == ".parquet":
         with written_whole(path) as file:
             frame.to_parquet(file, index=False, write_page_checksum=True)
-    elif path.suffix.lower() == ".csv":
-        write_text(path, neutral(frame).to_csv(index=False))
     else:
-        raise TableError(f"a table is written as .csv or .parquet; got {path.name!r}.")
+        write_text(path, neutral(frame).to_csv(index=False))
 
 
 def neutral(frame: Any) -> Any:
