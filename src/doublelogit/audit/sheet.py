@@ -17,11 +17,12 @@ import numpy as np
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.chances import DESIGN, with_design
 from doublelogit.common.extras import needs
+from doublelogit.common.files import sheet_path
 from doublelogit.exceptions import SheetError, TableError, UsageError
 from doublelogit.tables import read_table
 from doublelogit.tables.labels import NO, YES, label_words
 from doublelogit.tables.words import as_words
-from doublelogit.tables.write import FORMULA
+from doublelogit.tables.write import as_it_was
 
 # How rows came to be looked at: with known chances; by scores or features; in any other way.
 KINDS = ("drawn", "features", "convenience")
@@ -199,17 +200,8 @@ def _sheet(source: Any) -> Any:
 
 
 def _ids(column: Any) -> Any:
-    """Ids as they are in the table: a quote before what looks like a formula was put by us."""
-    words = as_words(column)
-    for i, word in enumerate(words):
-        if word.startswith("'") and word[1:].startswith(FORMULA):
-            words[i] = word[1:]
-    return words
-
-
-def sheet_path(path: Path) -> Path:
-    """Where the reviewer's sheet of an audit is."""
-    return path.with_name(f"{path.stem}-sheet{path.suffix}")
+    """Ids as they are in the table: quotes before what looks like a formula were put by us."""
+    return np.array([as_it_was(word) for word in as_words(column)], dtype=object)
 
 
 def _with_sheet(frame: Any, path: Path) -> Any:

@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 from doublelogit import __version__, cli
+from doublelogit.cli.command import Command, Commands
 
 FIRST = ("demo", "check", "report")  # in the list of commands, for who is new; others by name
 
 app = typer.Typer(
     name="doublelogit",
+    cls=Commands,
     help="Learning from positive-unlabelled data whose labels are biased.",
     no_args_is_help=True,
     add_completion=False,
@@ -23,7 +25,7 @@ app = typer.Typer(
     "[bold]doublelogit report table.csv --label COLUMN[/bold]. "
     "Exit codes: 0 done, 1 a bug, 2 a wrong option, 3 a table that does not fit, 4 a model file "
     "that is refused, 5 a package that is not installed, 6 check --strict found a problem, "
-    "130 interrupted.",
+    "130 interrupted, 141 whoever read its output has left.",
 )
 
 
@@ -53,4 +55,4 @@ def commands() -> Iterator[tuple[str, ModuleType]]:
 
 
 for command, home in commands():
-    app.command(command, epilog=vars(home)["EXAMPLE"])(vars(home)[command])
+    app.command(command, cls=Command, epilog=vars(home)["EXAMPLE"])(vars(home)[command])

@@ -7,6 +7,7 @@ import typer
 
 from doublelogit.cli import options
 from doublelogit.cli.options import Common, on_table
+from doublelogit.common.files import check_table
 from doublelogit.registry import AUDIT_GOALS
 
 EXAMPLE = (
@@ -56,6 +57,7 @@ def audit(
     from doublelogit.cli.terminal import print_json, progress
 
     if out is not None:
+        check_table(out)
         _check_unused(out)
     with progress(common.json, ("fitting", "drawing")) as step:
         rows = common.table(table)
@@ -96,7 +98,8 @@ def _cost(common: Common, path: Path, name: str | None) -> dict[str, Any]:
 
 def _check_unused(out: Path) -> None:
     """Never write over an audit that somebody has worked on."""
-    from doublelogit.audit.sheet import sheet_path
+    from doublelogit.common.files import sheet_path
+    from doublelogit.exceptions import UsageError
     from doublelogit.tables import read_table
 
     for path in (out, sheet_path(out)):
@@ -104,7 +107,7 @@ def _check_unused(out: Path) -> None:
             continue
         before = read_table(path, text=["class"], verbatim=["id"])
         if "class" not in before.columns or before["class"].fillna("").ne("").any():
-            raise ValueError(
+            raise UsageError(
                 f"{path.name} is there already and is not an audit that nobody has worked on. "
                 "Name another --out."
             )
@@ -112,9 +115,8 @@ def _check_unused(out: Path) -> None:
 
 def _write(drawn: Any, curve: list[Any], out: Path, show_scores: bool) -> list[Path]:
     from doublelogit.audit.plots import draw_curve
-    from doublelogit.audit.sheet import sheet_path
     from doublelogit.common.extras import has
-    from doublelogit.common.files import written_whole
+    from doublelogit.common.files import sheet_path, written_whole
     from doublelogit.tables.write import write_table
 
     sheet, picture = sheet_path(out), out.with_name(f"{out.stem}-width.png")

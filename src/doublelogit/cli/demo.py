@@ -6,13 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from doublelogit.cli import options
-from doublelogit.cli.errors import guarded
 
 EXAMPLE = "Example: [bold]doublelogit demo --out demo[/bold]"
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the results.")] = Path(
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Directory of the results.")] = Path(
         "doublelogit-demo"
     ),
     rows: Annotated[int, typer.Option(min=500, max=32561, help="Rows of the table.")] = 6000,
@@ -21,8 +20,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Report on a census table whose positives were hidden by a known, biased mechanism."""
-    with guarded(as_json):
-        _demo(out, rows, seed, resamples, as_json)
+    _demo(folder, rows, seed, resamples, as_json)
 
 
 def _demo(out: Path, n_rows: int, seed: int, resamples: int | None, as_json: bool) -> None:

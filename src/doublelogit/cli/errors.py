@@ -1,6 +1,7 @@
 """Errors for people: a sentence that ends with what to do, and an exit code for machines."""
 
 import json
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ def guarded(as_json: bool) -> Iterator[None]:
     except (SheetError, UsageError) as error:
         _end(str(error), USAGE, as_json)
     except (ValueError, OSError) as error:
+        if getattr(sys.stdout, "failure", None) is not None:
+            raise  # nobody can be told on an output that is closed or full
         _end(str(error), TABLE, as_json)
     except Exception as error:  # a traceback would help nobody who runs a command
         text = f"this should not happen: {type(error).__name__}: {error}. Please report it."

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from doublelogit.cli import options
-from doublelogit.cli.errors import guarded
-from doublelogit.common.files import check_apart, written_whole
+from doublelogit.common.files import written_whole
 
 EXAMPLE = "Example: [bold]doublelogit export model.dlm --out model.onnx[/bold]"
 
@@ -18,22 +17,18 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Write a saved model as a graph of ONNX, which runs without this library."""
-    with guarded(as_json):
-        from doublelogit.cli.terminal import print_json, say
-        from doublelogit.export import to_onnx
-        from doublelogit.persistence import load_table
+    from doublelogit.cli.terminal import print_json, say
+    from doublelogit.export import to_onnx
+    from doublelogit.persistence import load_table
 
-        path = out or Path(f"{model.stem}.onnx")
-        check_apart([path], [model])
-        graph = to_onnx(load_table(model))
-        with written_whole(path) as file:
-            file.write(graph.SerializeToString())
-        inputs, outputs = (
-            [v.name for v in side] for side in (graph.graph.input, graph.graph.output)
-        )
-        if as_json:
-            print_json({"graph": str(path), "inputs": inputs, "outputs": outputs})
-            return
-        say("fine", f"Inputs, a column each: {', '.join(inputs)}.")
-        say("fine", f"Outputs, a number for each row: {', '.join(outputs)}.")
-        say("fine", f"Written to {path}.")
+    path = out or Path(f"{model.stem}.onnx")
+    graph = to_onnx(load_table(model))
+    with written_whole(path) as file:
+        file.write(graph.SerializeToString())
+    inputs, outputs = ([v.name for v in side] for side in (graph.graph.input, graph.graph.output))
+    if as_json:
+        print_json({"graph": str(path), "inputs": inputs, "outputs": outputs})
+        return
+    say("fine", f"Inputs, a column each: {', '.join(inputs)}.")
+    say("fine", f"Outputs, a number for each row: {', '.join(outputs)}.")
+    say("fine", f"Written to {path}.")

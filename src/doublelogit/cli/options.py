@@ -3,7 +3,6 @@
 import inspect
 import re
 import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -12,8 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from doublelogit.cli.errors import guarded
-from doublelogit.common.files import check_apart
+from doublelogit.cli.config import CONFIG
 from doublelogit.registry import CHECKING_METHOD, DEFAULT_METHOD, LEARNERS, LINEAR, METHODS, OFFERED
 
 
@@ -42,29 +40,6 @@ def _with_intervals(value: str) -> str:
             f"{value!r} has neither a likelihood nor a posterior; choose one of {', '.join(able)}."
         )
     return value
-
-
-def _config(context: typer.Context, path: Path | None) -> None:
-    """Defaults from a TOML file: of all commands, or of one in its own table."""
-    if path is None:
-        return
-    try:
-        given = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise typer.BadParameter(f"{path} cannot be read as TOML: {error}.") from None
-    command = context.info_name or ""
-    own = given.get(command, {})
-    if not isinstance(own, dict):
-        raise typer.BadParameter(f"{path}: {command} must be a table of options; got {own!r:.60}.")
-    common = {key: value for key, value in given.items() if not isinstance(value, dict)}
-    known = {p.name for p in context.command.params}
-    defaults = {}
-    for key, value in {**common, **own}.items():
-        name = key.replace("-", "_")
-        if name not in known and key in own:
-            raise typer.BadParameter(f"{path}: the command {command} has no option {key!r}.")
-        defaults[name] = ",".join(map(str, value)) if isinstance(value, list) else value
-    context.default_map = {**(context.default_map or {}), **defaults}
 
 
 TablePath = Annotated[
@@ -299,17 +274,6 @@ def names(text: str | None) -> tuple[str, ...] | None:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-CONFIG = inspect.Parameter(
-    "config",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=None,
-    annotation=Annotated[
-        Path | None,
-        typer.Option("--config", is_eager=True, callback=_config, help="Options from a TOML file."),
-    ],
-)
-
-
 def fitted(rows: Any, common: Common, step: Any, method: str = DEFAULT_METHOD, **asked: Any) -> Any:
     """A classifier fitted to a table; what is doubtful about the table is said before."""
     from doublelogit import TableClassifier
@@ -344,9 +308,7 @@ def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callab
             del given["config"]  # its callback has done the work
             common = Common(**{f.name: given.pop(f.name) for f in fields(Common)})
             common.check(needs_label)
-            with guarded(common.json):
-                _check_out(given)
-                command(common=common, **given)
+            command(common=common, **given)
 
         parameters = [*own, *shared, CONFIG]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -354,13 +316,6 @@ def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callab
         return run
 
     return decorate
-
-
-def _check_out(given: dict[str, Any]) -> None:
-    """Never write a result onto the table or the model that it comes from."""
-    if given.get("out") is not None:
-        read = [given[name] for name in ("table", "model") if given.get(name) is not None]
-        check_apart([given["out"]], read)
 
 
 def audit_estimate(model: Any, rows: Any) -> Any:

@@ -6,13 +6,17 @@ import typer
 
 from doublelogit.cli import options
 from doublelogit.cli.options import Common, on_table
+from doublelogit.common.files import check_table
 
 EXAMPLE = "Example: [bold]doublelogit predict model.dlm new.csv --out predictions.csv[/bold]"
 
 
 @on_table(needs_label=False)
 def predict(
-    model: options.SavedModel, table: options.TablePath, common: Common, out: options.Out = None
+    model: options.SavedModel,
+    table: options.TablePath,
+    common: Common,
+    out: options.Out = None,
 ) -> None:
     """Write P(Y=1 | x), the probability of a label, and that of a hidden positive, row by row."""
     if common.known():
@@ -22,6 +26,7 @@ def predict(
     from doublelogit.tables.write import write_table
 
     path = out or Path(f"{table.stem}-predictions.csv")
+    check_table(path)
     with progress(common.json, ("predicting",)) as step:
         fitted = load_table(model)
         frame = common.frame(table, fitted.roles_)

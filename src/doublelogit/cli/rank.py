@@ -7,6 +7,7 @@ import typer
 
 from doublelogit.cli import options
 from doublelogit.cli.options import Common, on_table
+from doublelogit.common.files import check_table
 
 EXAMPLE = (
     "Examples: [bold]doublelogit rank patients.csv --label diagnosed --top 50[/bold]\n\n"
@@ -38,6 +39,8 @@ def rank(
 ) -> None:
     """List the unlabelled rows likeliest to be positive, with the features that speak for each."""
     _check(common, model, budget, check_cost, miss_cost)
+    if out is not None:
+        check_table(out)
     from doublelogit.cli.terminal import print_json, progress, recorded, say
     from doublelogit.tables.write import write_table
 
@@ -48,11 +51,11 @@ def rank(
             found = fitted.rank(
                 rows, top, budget=budget, check_cost=check_cost, miss_cost=miss_cost
             )
-        if out is not None:
-            write_table(found, out)
         step("other models", 0.0)
         said = _claimed(fitted, rows, found) if model is None and common.audit is None else []
         said += [] if common.audit is None else _audited(fitted, rows, found)
+        if out is not None:
+            write_table(found, out)
     sentence = found.attrs["sentence"]
     if common.json:
         lines = found.assign(reasons=found["reasons"].str.split("; ")).to_dict("records")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from doublelogit.cli.errors import PACKAGE
+from doublelogit.exceptions import UsageError
 
 EXAMPLE = "Example: [bold]doublelogit reproduce --quick --datasets heart-c[/bold]"
 
@@ -27,26 +27,23 @@ def reproduce(
     dask: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, to run there.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Directory of results; ./reproduce-PLAN if not given.")
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Directory of results; ./reproduce-PLAN if not given."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A part of the plan that takes about a minute.")
     ] = False,
 ) -> None:
     """Run a paper's experiments, resuming what is done, and write its tables and figures."""
-    try:
-        from doublelogit.studies.experiments import reproduction
-    except ImportError as error:
-        typer.secho(str(error), fg="red", err=True)
-        raise typer.Exit(PACKAGE) from None
+    from doublelogit.studies.experiments import reproduction
+
     try:
         request = reproduction.Request.from_options(
-            plan, mode=mode, datasets=datasets, repetitions=repetitions, quick=quick, out=out
+            plan, mode=mode, datasets=datasets, repetitions=repetitions, quick=quick, out=folder
         )
         finished = reproduction.reproduce(request, jobs=jobs, dask=dask)
-    except (ValueError, OSError, ImportError) as error:
-        typer.secho(str(error), fg="red", err=True)
-        raise typer.Exit(2) from None
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from None
     if not finished:
         raise typer.Exit(130)

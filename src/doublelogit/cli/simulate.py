@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from doublelogit.cli import options
-from doublelogit.cli.errors import guarded
+from doublelogit.common.files import check_table
 
 EXAMPLE = (
     "Example: [bold]doublelogit simulate census.csv --truth rich --ignore person "
@@ -36,20 +36,19 @@ def simulate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Hide positives of a table whose class is known; show what each method makes of the rest."""
-    with guarded(as_json):
-        _simulate(
-            table,
-            truth,
-            out,
-            as_json,
-            positive=positive,
-            drivers=options.names(drivers) or (),
-            strength=strength,
-            label_frequency=frequency,
-            ignore=options.names(ignore) or (),
-            random_state=seed,
-            name_drivers=name_drivers,
-        )
+    _simulate(
+        table,
+        truth,
+        out,
+        as_json,
+        positive=positive,
+        drivers=options.names(drivers) or (),
+        strength=strength,
+        label_frequency=frequency,
+        ignore=options.names(ignore) or (),
+        random_state=seed,
+        name_drivers=name_drivers,
+    )
 
 
 def _simulate(
@@ -58,13 +57,12 @@ def _simulate(
     from dataclasses import asdict
 
     from doublelogit.cli.terminal import print_json, progress, say
-    from doublelogit.common.files import check_apart
     from doublelogit.simulation import evaluate, simulate_labels
     from doublelogit.tables import read_table
     from doublelogit.tables.write import write_table
 
     if out is not None:
-        check_apart([out], [table])
+        check_table(out)
     with progress(as_json, ("fitting",)) as step:
         made = simulate_labels(read_table(table), truth, **asked)
         if out is not None:

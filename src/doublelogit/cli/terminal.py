@@ -126,7 +126,7 @@ def progress(quiet: bool, steps: Sequence[str] = STEPS) -> Iterator[Steps]:
         TimeElapsedColumn(),
         console=watched,
         transient=True,
-        disable=quiet,
+        disable=quiet or not watched.is_terminal,
     )
     stages = Stages("reading")
     with bar:

@@ -8,13 +8,18 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
+
+from doublelogit.exceptions import UsageError
 
 STALE = 3600.0  # seconds after which a temporary file is left over, where locks cannot tell
 PARTIAL = re.compile(r"\.doublelogit-[0-9a-f]{16}\.partial")
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 BINARY = getattr(os, "O_BINARY", 0)
+TABLES = (".csv", ".parquet")  # how tables are written
+_READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 
 
@@ -34,6 +39,7 @@ def written_whole(path: str | Path) -> Iterator[BinaryIO]:
 @contextmanager
 def written_together(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
     """Files that belong together: none takes its place before all of them are on the disk."""
+    check_apart(paths)
     with ExitStack() as stack:
         files = [stack.enter_context(_partial(Path(path))) for path in paths]
         yield tuple(file for _, file in files)
@@ -52,7 +58,7 @@ def written_together(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
 @contextmanager
 def _partial(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """A temporary file beside a path, removed if something goes wrong."""
-    _check_target(path)
+    check_target(path)
     _sweep(path.parent)
     partial, handle = _created(path)
     try:
@@ -87,6 +93,16 @@ def append(path: str | Path, content: bytes) -> None:
 
 
 @contextmanager
+def reading(inputs: Sequence[str | Path]) -> Iterator[None]:
+    """Meanwhile nothing is written onto one of these files."""
+    token = _READ.set(tuple(inputs))
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
+@contextmanager
 def held(path: str | Path) -> Iterator[None]:
     """Hold a lock file; an OSError says that another process does."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | NOFOLLOW | BINARY, 0o666)
@@ -101,18 +117,23 @@ def held(path: str | Path) -> Iterator[None]:
 def check_apart(outputs: Sequence[str | Path], inputs: Sequence[str | Path] = ()) -> None:
     """Refuse an output that would be written onto an input, or onto another output."""
     for i, output in enumerate(outputs):
-        for other in inputs:
+        for other in (*inputs, *_READ.get()):
             if same_file(output, other):
-                raise ValueError(
+                raise UsageError(
                     f"a result is never written onto what was read; got {str(output)!r} for both. "
                     "Name another file."
                 )
         for other in outputs[:i]:
             if same_file(output, other):
-                raise ValueError(
+                raise UsageError(
                     f"two results would be written onto each other, as {str(output)!r}. Name "
                     "another file."
                 )
+
+
+def sheet_path(path: Path) -> Path:
+    """Where the reviewer's sheet of an audit is."""
+    return path.with_name(f"{path.stem}-sheet{path.suffix}")
 
 
 def same_file(one: str | Path, other: str | Path) -> bool:
@@ -142,8 +163,19 @@ def lock(handle: int) -> bool:
     return True
 
 
-def _check_target(path: Path) -> None:
-    """A directory, a device or a pipe must not be replaced by a file."""
+def check_table(path: Path) -> None:
+    """Tables have one of two endings."""
+    if path.suffix.lower() not in TABLES:
+        raise UsageError(f"a table is written as {' or '.join(TABLES)}; got {path.name!r}.")
+
+
+def check_target(path: Path) -> None:
+    """A file has a directory, and replaces neither another one nor a device or a pipe."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"there is no directory {str(path.parent)!r} to write {path.name!r} to. Make it, or "
+            "name another."
+        )
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -159,7 +191,11 @@ def _created(path: Path) -> tuple[Path, int]:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY
     while True:
         partial = path.with_name(f".doublelogit-{secrets.token_hex(8)}.partial")
-        handle = os.open(partial, flags, 0o666 if mode is None else mode)
+        try:
+            handle = os.open(partial, flags, 0o666 if mode is None else mode)
+        except OSError as error:  # of which the temporary name would tell nobody anything
+            reason = f"{str(path)!r} cannot be written: {error.strerror}. Name another file."
+            raise type(error)(reason) from error
         try:
             mine = _claimed(handle)
             if mine and mode is not None and stat.S_IMODE(os.fstat(handle).st_mode) != mode:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from doublelogit.common.files import check_apart, written_together
+from doublelogit.exceptions import UsageError
 from doublelogit.findings import Finding
 from doublelogit.report import page
 from doublelogit.report.analysis import Analysis, Shown, analyse
@@ -31,13 +32,13 @@ def check_page(path: Path, inputs: Sequence[str | Path] = ()) -> None:
     """Refuse a path for a page, or for the numbers beside it, that is not ours to write to."""
     numbers = path.with_suffix(".json")
     if path.suffix.lower() not in PAGES:
-        raise ValueError(
+        raise UsageError(
             f"a report is written as {' or '.join(PAGES)}, with its numbers beside it as .json; "
             f"got {path.name!r}."
         )
     check_apart([path, numbers], inputs)
     if numbers.exists() and not _holds_report(numbers):
-        raise ValueError(
+        raise UsageError(
             f"the numbers of a report go to {numbers.name!r}, where there is a file of another "
             "kind. Name the page differently, or move that file."
         )

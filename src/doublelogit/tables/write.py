@@ -1,28 +1,32 @@
 """Tables out: files that a spreadsheet can open without running anything."""
 
+import re
 from pathlib import Path
 from typing import Any
 
-from doublelogit.common.files import write_text, written_whole
-from doublelogit.exceptions import TableError
+from doublelogit.common.files import check_table, write_text, written_whole
 
-# A spreadsheet takes a cell that begins so for a formula; full-width signs too, in some languages.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# With one of these a spreadsheet begins a formula; the full-width ones too, in some languages.
+SIGNS = r"=+\-@\uff1d\uff0b\uff0d\uff20"
+# What ends a cell where spreadsheets have another separator; quotes and spaces are lost about it.
+SEPARATORS = ",;|\t\r\n"
+# All that stands between a cell and a sign: from where it begins, so that a text is read once.
+RUN = re.compile(rf"""(?:^|(?<![\s"',;|])(?=[\s"',;|]))[\s"',;|]*(?=[{SIGNS}])""")
+INVISIBLE = re.compile(r"^(?='*[\t\r\n])")
 
 
 def write_table(frame: Any, path: str | Path) -> None:
     """Write a frame as CSV or Parquet, by the ending, whole or not at all.
 
-    In a CSV, texts that begin like a formula get a quote before them.
+    In a CSV, what looks like a formula, also behind a separator, gets a quote before it.
     """
     path = Path(path)
+    check_table(path)
     if path.suffix.lower() == ".parquet":
         with written_whole(path) as file:
             frame.to_parquet(file, index=False, write_page_checksum=True)
-    elif path.suffix.lower() == ".csv":
-        write_text(path, neutral(frame).to_csv(index=False))
     else:
-        raise TableError(f"a table is written as .csv or .parquet; got {path.name!r}.")
+        write_text(path, neutral(frame).to_csv(index=False))
 
 
 def neutral(frame: Any) -> Any:
@@ -35,4 +39,17 @@ def neutral(frame: Any) -> Any:
 
 
 def _neutral(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    if not isinstance(value, str):
+        return value
+    return INVISIBLE.sub("'", RUN.sub(lambda run: run[0] + "'" * _begins(run), value))
+
+
+def as_it_was(text: str) -> str:
+    """A text before it was made safe: without the quotes before what looks like a formula."""
+    text = text[1:] if text.startswith("'") and INVISIBLE.match(text[1:]) else text
+    return RUN.sub(lambda run: run[0].removesuffix("'") if _begins(run) else run[0], text)
+
+
+def _begins(run: re.Match[str]) -> bool:
+    """Whether the sign after a run of separators, quotes and spaces may begin a cell."""
+    return run.start() == 0 or any(mark in run[0] for mark in SEPARATORS)
