@@ -30,6 +30,7 @@ from doublelogit.cli import app
 from doublelogit.findings import answer, fit
 from doublelogit.fitted.fit import Orientation
 from doublelogit.report.sections.verdict import recommendation
+from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Table
 
 
@@ -218,14 +219,15 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
     """What is advised after an analysis with these probabilities."""
     n = len(hidden)
     table = Table(
-        pd.DataFrame(index=range(n)),
-        np.zeros(n),
-        None,
-        None,
-        audited,
-        None,
-        Roles("s", propensity_features=named),
-        (),
+        features=pd.DataFrame(index=range(n)),
+        s=np.zeros(n),
+        ids=None,
+        weight=None,
+        audited=audited,
+        cluster=None,
+        group=None,
+        roles=Roles("s", propensity_features=named),
+        notes=(),
     )
     found = SimpleNamespace(hidden=np.array(hidden))
     claim = SimpleNamespace(vague=False, length=50, low=0.2, high=0.6)
@@ -236,8 +238,9 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
             clear=clear,
             weak=weak,
             audit=None,
+            audited=audited is not None,
             doubt=SimpleNamespace(broken=None, claim=claim),
-            model=SimpleNamespace(encoding=SimpleNamespace(used=())),
+            doubts=TableDoubts(),
         )
     )
 
