@@ -105,7 +105,8 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
     evident = values.dtype.kind in "biuf" and any(set(values.tolist()) <= c for c in SELF_EVIDENT)
     if evident:
         return values.dtype.type(1)
-    meant = evident_positive(values.tolist()) if values.dtype.kind == "U" else None
+    texts = all(isinstance(value, str) for value in values.tolist())
+    meant = evident_positive(values.tolist()) if texts else None
     if meant is not None:
         return meant
     if len(values) == 2 and "" in values.tolist():  # a mark, or nothing
