@@ -223,7 +223,8 @@ class Steps(Shape):
         names = ("opposed", "opposed")
         scales = np.zeros(2), np.ones(2)
         first = {name: column[[0, 0]] for name, column in vars(lines.propensity).items()}
-        return Components(names, *scales, outcome, PosteriorSide(**first))
+        masses = np.log([0.75, 0.25])
+        return Components(names, *scales, masses, outcome, PosteriorSide(**first))
 
     def graph(self, side, X, predictors):
         if isinstance(side, Step):

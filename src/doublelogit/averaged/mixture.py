@@ -16,7 +16,7 @@ from doublelogit.averaged.expectation import LINE
 from doublelogit.averaged.level import Average, average_at, level_of
 from doublelogit.averaged.settings import Settings
 from doublelogit.averaged.shapes.protocol import Lines
-from doublelogit.averaged.weights import Component, divided
+from doublelogit.averaged.weights import Component, divided, scaled
 from doublelogit.core.design import Terms, predictor, pull_back, row_squares
 from doublelogit.core.link import Link, probability
 from doublelogit.fitted import MixtureSide, PosteriorMixture, PosteriorSide
@@ -61,11 +61,10 @@ def mixture(problem: Problem, lines: Lines, mean_s: float, settings: Settings) -
     used = [line, *(shape for shape, _ in applying)]
     masses = divided(lines.log_mass, [share for _, share in applying])
     each = [shape.components(problem, mean_s, lines) for shape in used]
-    sizes = [len(one.mechanism) for one in each]
     log_mass = np.concatenate(
         [
             masses[0],
-            *(np.full(n, m - np.log(n)) for m, n in zip(masses[1:], sizes[1:], strict=True)),
+            *(scaled(one.log_mass, mass) for one, mass in zip(each[1:], masses[1:], strict=True)),
         ]
     )
     weight = softmax(log_mass)

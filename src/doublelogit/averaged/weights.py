@@ -105,3 +105,8 @@ def divided(log_mass: Floats, taken: list[Floats]) -> list[Floats]:
     """Masses left to components, and one mass for each share of them that others have taken."""
     left = log_mass + np.log1p(-np.sum(taken, axis=0)) if taken else log_mass
     return [left, *(np.asarray(logsumexp(log_mass, b=share)) for share in taken)]
+
+
+def scaled(log_mass: Floats, total: Floats) -> Floats:
+    """Masses of a shape's components, so that they add up to a total."""
+    return np.asarray(log_mass - logsumexp(log_mass) + total)

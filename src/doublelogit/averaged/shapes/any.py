@@ -64,6 +64,7 @@ class AnyShape(Shape):
             (AtRandom.name,) * NODES,
             np.zeros(NODES),
             np.full(NODES, typical),
+            np.zeros(NODES),
             PosteriorSide(coef, np.tile(spread, (NODES, 1, 1)), pi, pi_sd),
             PosteriorSide(gamma, certain, c, np.zeros(NODES)),
         )

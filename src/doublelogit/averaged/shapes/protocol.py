@@ -25,20 +25,24 @@ from doublelogit.methods.problem import Problem
 
 @dataclass(frozen=True)
 class Components:
-    """Components of one shape before they are weighed: names, prior scales, both models."""
+    """Components of one shape before they are weighed: names, prior scales, both models.
+
+    ``log_mass`` is up to a constant of the shape: what all its components hold together is what
+    the shape has ``taken``.
+    """
 
     mechanism: tuple[str, ...]
     labelling_scale: Floats
     class_scale: Floats
+    log_mass: Floats
     outcome: ComponentSide
     propensity: ComponentSide
 
 
 @dataclass(frozen=True)
 class Lines(Components):
-    """The components of lines, with their masses."""
+    """The components of lines."""
 
-    log_mass: Floats
     outcome: PosteriorSide
     propensity: PosteriorSide
 
@@ -73,7 +77,7 @@ class Shape(ABC):
 
     @abstractmethod
     def components(self, problem: Problem, mean_s: float, lines: Lines) -> Components:
-        """Its components, all of one mass."""
+        """Its components, with their masses relative to one another."""
 
     def graph(self, side: Any, X: Any, predictors: Callable[[Any, Any], Any]) -> Any:
         """The predictors of a side as nodes of ONNX; ``predictors`` makes those of lines.
