@@ -76,9 +76,23 @@ class ParquetScan:
         return TableEncoding(tuple(described))
 
     def parts(self, name: str) -> Iterator[Any]:
-        """One column as pandas Series, part by part."""
-        for _, batch in self.files.batches([name], BATCH):
-            yield as_series(batch.column(name), name)
+        """One column as pandas Series, part by part, of the rows that count."""
+        weight = None if self.roles is None else self.roles.weight
+        if weight is None:
+            for _, batch in self.files.batches([name], BATCH):
+                yield as_series(batch.column(name), name)
+            return
+        for _, batch in self.files.batches(list(dict.fromkeys([name, weight])), BATCH):
+            part = as_series(batch.column(name), name)
+            yield part[_counts(batch, weight)].reset_index(drop=True)
+
+    def counted(self, rows: Any) -> Any:
+        """Numbers, among all rows, of some of those that count."""
+        weight = self.named_roles.weight
+        if weight is None:
+            return rows
+        parts = (_counts(batch, weight) for _, batch in self.files.batches([weight], BATCH))
+        return np.flatnonzero(np.concatenate(list(parts)))[rows]
 
     @cached_property
     def coding(self) -> LabelCoding:
@@ -234,6 +248,11 @@ class ParquetScan:
                     f"features must be numbers, texts, dates or booleans; column {name!r} is "
                     f"{kind}. Name others as `features`."
                 )
+
+
+def _counts(batch: Any, weight: str) -> Any:
+    """Rows of a batch whose weight is not zero."""
+    return code_weights(as_series(batch.column(weight), weight)) > 0
 
 
 SINGLE = {"float", "halffloat", "bool", "int8", "int16", "uint8", "uint16", "string"}

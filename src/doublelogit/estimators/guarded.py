@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -51,8 +52,10 @@ class GuardedClassifier(AbstractPUClassifier):
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         features = dense_features(problem, type(self).__name__)
+        problem, counted = without_empty(problem)
         self._check_folds(problem.rows)
-        self._found = self._bent(problem, features, self._guards(content_keys(X)))
+        guards = self._guards(content_keys(X)[counted])
+        self._found = self._bent(problem, features[counted], guards)
         return self._found.fit
 
     @abstractmethod
@@ -105,6 +108,16 @@ class GuardedClassifier(AbstractPUClassifier):
 def columns_of(terms: Terms) -> Ints:
     """Columns that a model may use."""
     return np.arange(terms.n_features) if terms.columns is None else terms.columns
+
+
+def without_empty(problem: Problem) -> tuple[Problem, Ints]:
+    """The rows that count, and their numbers: folds and bins would see those of weight zero."""
+    rows = problem.rows
+    assert isinstance(rows, MemoryRows)
+    counted = np.flatnonzero(rows.weight)
+    if len(counted) < len(rows):
+        problem = replace(problem, rows=rows.some(counted))
+    return problem, counted
 
 
 def dense_features(problem: Problem, who: str) -> Floats:

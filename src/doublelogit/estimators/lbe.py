@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from doublelogit.bends.lbe_network import lbe_network
 from doublelogit.estimators.base import COUNT, POSITIVE, AbstractPUClassifier
-from doublelogit.estimators.guarded import columns_of, dense_features
+from doublelogit.estimators.guarded import columns_of, dense_features, without_empty
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, lbe
 
@@ -133,6 +133,7 @@ class LBEClassifier(AbstractPUClassifier):
 
     def _fit_networks(self, problem: Problem) -> PUFit:
         X = dense_features(problem, "LBE with networks")
+        problem, counted = without_empty(problem)
         columns = columns_of(problem.outcome), columns_of(problem.propensity)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return lbe_network(problem, X, columns, seed)
+        return lbe_network(problem, X[counted], columns, seed)

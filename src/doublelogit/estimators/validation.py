@@ -25,6 +25,7 @@ from doublelogit.tables.labels import cluster_codes, evident_positive
 from doublelogit.tables.words import is_missing
 
 MOST_ROWS = 1e15  # beyond, a row more or less is lost to rounding
+LEAST_ROWS = 1e-9  # below, variances overflow, and nothing was seen that could tell anything
 LEAST_SHARE = 1e-12  # of the weight; below, labelled or unlabelled rows are lost to rounding
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
@@ -201,6 +202,11 @@ def check_weighted(rows: Rows, classes: NDArray[Any]) -> None:
         raise ValueError(
             f"sample_weight says how many times each row counts, so its sum must be below "
             f"{MOST_ROWS:g}; got {sum(weights):.3g}. Divide the weights."
+        )
+    if 0 < sum(weights) < LEAST_ROWS:
+        raise ValueError(
+            f"sample_weight says how many times each row counts, so its sum must be at least "
+            f"{LEAST_ROWS:g}; got {sum(weights):.3g}. Multiply the weights."
         )
     for value, name, weight in zip((0, 1), ("unlabelled", "labelled"), weights, strict=True):
         if not weight > 0:

@@ -51,6 +51,7 @@ def choosable(rows: Any) -> Table:
 
 def fit_chosen(table: Any, method: Method, parameters: Any, propensity: str) -> FittedTable:
     """Choose a learner of the class, and fit it."""
+    table = table.counted
     if table.s.sum() < FEWEST:
         return _linear(table, method, parameters, propensity)
     some = table.some(spread_rows(len(table)))

@@ -110,6 +110,7 @@ def fit_table(
     method = learners.asked(method)
     if isinstance(rows, ParquetScan):
         return _fit_scan(rows, method, parameters or {}, learners)
+    rows = rows.counted
     encoding = encode_columns(rows, learners)
     if encoding.curves:
         encoding = _resized(rows, encoding, learners)
@@ -126,7 +127,8 @@ def _fit_scan(
     roles = replace(scan.roles, positive=scan.coding.positive)
     encoding = learners.expanded(scan.learned_encoding(scaled=True), scan.parts, roles)
     if encoding.curves:
-        some = Table.from_frame(scan.take(spread_rows(scan.n_rows), scan.files.schema.names), roles)
+        taken = scan.counted(spread_rows(scan.n_rows))
+        some = Table.from_frame(scan.take(taken, scan.files.schema.names), roles)
         encoding = _resized(some, encoding, learners)
     large = scan.n_rows > LARGE_SAMPLE
     classifier = make_classifier(method, roles, encoding, parameters, learners, large=large)

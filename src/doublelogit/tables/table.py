@@ -50,12 +50,16 @@ class Table:
         columns = list(frame.columns)
         roles.check(columns)
         features = frame[roles.feature_columns(columns)]
-        s, coding = code_labels(frame[roles.label], roles.positive)
+        weight = None if roles.weight is None else code_weights(frame[roles.weight])
+        if weight is not None and not weight.any():
+            raise TableError(f"some row must count; every weight in {roles.weight!r} is 0.")
+        labels = frame[roles.label]
+        coding = code_labels(labels if weight is None else labels[weight > 0], roles.positive)[1]
         return cls(
             features=features,
-            s=s,
+            s=coding.encode(labels),
             ids=row_ids(frame, roles.id),
-            weight=None if roles.weight is None else code_weights(frame[roles.weight]),
+            weight=weight,
             audited=None if roles.audited is None else code_audited(frame[roles.audited]),
             cluster=None if roles.cluster is None else as_words(frame[roles.cluster]),
             group=None if roles.by is None else row_groups(frame[roles.by]),
@@ -68,8 +72,13 @@ class Table:
 
     @cached_property
     def encoding(self) -> TableEncoding:
-        """How the columns become features, learned from these rows."""
-        return TableEncoder(self.roles.categorical).fit(self.features).encoding_
+        """How the columns become features, learned from the rows that count."""
+        return TableEncoder(self.roles.categorical).fit(self.counted.features).encoding_
+
+    @cached_property
+    def counted(self) -> "Table":
+        """The rows that count: those of weight zero tell nothing."""
+        return self if self.weight is None else self.some(np.flatnonzero(self.weight))
 
     def encoded(self, encoding: TableEncoding) -> Any:
         """The features as numbers, computed once for each encoding."""
@@ -99,7 +108,7 @@ class Table:
 
     def check_enough(self) -> None:
         """Refuse what no method can learn from."""
-        labelled = int(self.s.sum())
+        labelled = int(self.counted.s.sum())
         if labelled < FEWEST_LABELS:
             raise TableError(
                 f"at least {FEWEST_LABELS} rows must be labelled to fit anything; got {labelled}. "
