@@ -14,7 +14,6 @@ from hypothesis import settings
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 import doublelogit
 from doublelogit import AveragedClassifier, JointClassifier
@@ -47,16 +46,6 @@ def pytest_collection_modifyitems(items):
         for row in csv.DictReader(file):
             seconds[row["test"].partition("::")[0]] += float(row["seconds"])
     items.sort(key=lambda item: -seconds[item.nodeid.partition("::")[0]])
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_thread():
-    """Workers have a core each: a second thread of BLAS would wait for the others, and spin.
-
-    Tests of threads set their own number, and commands that are started have what users have.
-    """
-    with threadpool_limits(1):
-        yield
 
 
 class Sample:
