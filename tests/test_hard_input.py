@@ -39,7 +39,7 @@ WRONG_AUDIT = {
     "clash": (lambda s: np.where(np.arange(1000) == np.flatnonzero(s)[0], 0.0, np.nan), "in row"),
     "value": (lambda s: np.where(np.arange(1000) == 3, 2.0, np.nan), "got 2 in row 3"),
     "length": (lambda s: np.zeros(3), "got 3 for 1000 rows"),
-    "text": (lambda s: ["yes"] * 1000, "must be 1 .positive., 0 .negative. or NaN"),
+    "text": (lambda s: ["yes"] * 1000, "audited_y must be 1, 0 or NaN for each row"),
 }
 
 

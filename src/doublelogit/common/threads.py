@@ -40,20 +40,31 @@ def paying_threads(columns: int = 0, most: int | None = None) -> Iterator[None]:
         yield
 
 
-def with_paying_threads(fn: Callable[P, R]) -> Callable[P, R]:
-    """A function or method whose products are as wide as its first array, if it has any."""
+def limited_by(width: Callable[..., int]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Limit a function or method to the threads that pay, given how wide its arguments make it."""
 
-    @wraps(fn)
-    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        with paying_threads(max(map(_columns, (*args[:2], *kwargs.values())), default=0)):
-            return fn(*args, **kwargs)
+    def decorated(fn: Callable[P, R]) -> Callable[P, R]:
+        @wraps(fn)
+        def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+            with paying_threads(width(*args, **kwargs)):
+                return fn(*args, **kwargs)
 
-    return limited
+        return limited
+
+    return decorated
+
+
+def _widest(*args: Any, **kwargs: Any) -> int:
+    """Columns of the features that a function or method has for its first argument."""
+    return max(map(_columns, (*args[:2], *kwargs.values())), default=0)
 
 
 def _columns(X: Any) -> int:
     shape = getattr(X, "shape", ())
     return int(shape[1]) if isinstance(shape, tuple) and len(shape) == 2 else 0
+
+
+with_paying_threads = limited_by(_widest)
 
 
 @contextmanager

@@ -4,12 +4,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 from doublelogit._types import Floats
+from doublelogit.common.threads import limited_by
 from doublelogit.core.solvers.objective import FirstOrder
 from doublelogit.core.solvers.solution import Solution, largest
 
 PAIRS = 20  # curvature pairs remembered; more cost memory, fewer cost iterations
 
 
+@limited_by(lambda *args, **_: len(args[1]))  # theta
 def lbfgs(
     objective: FirstOrder,
     theta: Floats,

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from doublelogit._types import Floats
+from doublelogit.common.threads import limited_by
 from doublelogit.core.solvers.objective import Objective, ValueGrad
 from doublelogit.core.solvers.solution import Factor, Solution, largest
 
@@ -39,6 +40,7 @@ class Reach(NamedTuple):
     most_rows: float
 
 
+@limited_by(lambda *args, **_: len(args[1]))  # theta
 def newton(
     objective: Objective,
     theta: Floats,

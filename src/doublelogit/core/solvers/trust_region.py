@@ -24,6 +24,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import brentq
 
 from doublelogit._types import Floats
+from doublelogit.common.threads import limited_by
 from doublelogit.core.solvers.objective import Objective, ValueGrad
 from doublelogit.core.solvers.solution import Solution, largest
 
@@ -38,6 +39,7 @@ Abandon = Callable[[Floats, ValueGrad], bool]
 Rough = Callable[[Floats], Floats]  # theta -> a Hessian that is nearly right
 
 
+@limited_by(lambda *args, **_: len(args[1]))  # theta
 def trust_region(
     objective: Objective,
     theta: Floats,
