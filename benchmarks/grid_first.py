@@ -24,7 +24,7 @@ RESULT = Path(__file__).parent / "results" / "grid_first.csv"
 
 def edition() -> str:
     """Which of the two is on the path: the first one had no learned prior."""
-    return "present" if find_spec("doublelogit.averaged.any_shape") else "first"
+    return "present" if find_spec("doublelogit.averaged") else "first"
 
 
 def interval(design: Design, seed: int) -> dict[str, float]:

@@ -177,7 +177,7 @@ def test_levels_of_categories_are_split_into_sets():
     frame["s"] = (y & (rng.random(n) < expit(frame["z"]))).astype(int)
     model = fitted(frame, "boosting")
     assert model.encoding_.codes == ("city (level)",)
-    beta = model.classifier_.model_.outcome_model.sides[0]
+    beta = model.classifier_.model_.outcome_model
     used = {model.encoding_.names[j] for t in getattr(beta, "additions", ()) for j in t.used}
     assert not [name for name in used if name.startswith("city: ")]
     assert "curve" not in " ".join(used)
