@@ -192,7 +192,7 @@ def test_a_diagnosis_needs_a_likelihood_or_a_posterior(run):
         result
     )
     output = words(run("diagnose", "clinic.csv", *NAMED, "--method", "averaged"))
-    assert "on labelling that depends on the features" in output
+    assert "The posterior puts" in output
 
 
 @pytest.mark.parametrize(

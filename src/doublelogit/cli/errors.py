@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import typer
 
+from doublelogit.cli.output import Watched
 from doublelogit.common.wording import as_options, visible
 from doublelogit.exceptions import ModelFileError, SheetError, UsageError
 
@@ -32,7 +33,7 @@ def guarded(as_json: bool) -> Iterator[None]:
     except (SheetError, UsageError) as error:
         _end(str(error), USAGE, as_json)
     except (ValueError, OSError) as error:
-        if getattr(sys.stdout, "failure", None) is not None:
+        if isinstance(sys.stdout, Watched) and sys.stdout.failure is not None:
             raise  # nobody can be told on an output that is closed or full
         _end(str(error), TABLE, as_json)
     except Exception as error:  # a traceback would help nobody who runs a command
