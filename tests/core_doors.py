@@ -27,7 +27,6 @@ OPTIONAL = [
     "rich",
     "skops",
     "skrub",
-    "torch",
     "typer",
 ]
 
@@ -65,7 +64,6 @@ def doors(folder):
         "a figure of a diagnosis": lambda: inference.diagnose().plot(),
         "a figure of a posterior": lambda: averaged(X, s).plot_prevalence(),
         "a plugged-in classifier": lambda: plugged.save(folder / "plugged.dlm"),
-        "a network": lambda: doublelogit.NetworkClassifier().fit(X, s),
         "to_onnx": lambda: doublelogit.to_onnx(fitted),
         "load_census": lambda: datasets.load_census(500),
         "load_benchmark": lambda: datasets.load_benchmark("vote", as_frame=True),

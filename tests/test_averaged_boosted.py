@@ -136,8 +136,7 @@ def test_trees_of_the_default_are_those_of_averaged_unless_labelling_is_bent_too
     default = METHODS["averaged"]
     assert Learners("boosting").method(default).class_name == "AveragedBoostedClassifier"
     assert Learners("boosting").asked(default).name == "averaged"
-    for learners in (Learners("boosting", "boosting"), Learners("network")):
-        assert learners.asked(default).name == "joint"
+    assert Learners("boosting", "boosting").asked(default).name == "joint"
 
 
 def test_a_table_by_the_default_method_has_trees_intervals_and_a_page():

@@ -90,15 +90,14 @@ class Method:
 
 
 # What models the class in a table, simplest first; labelling is logistic unless asked otherwise.
-LINEAR, SPLINE, BOOSTING, NETWORK = "linear", "spline", "boosting", "network"
-AUTO = "auto"  # one of the first three: what it chooses must not depend on what is installed
-LEARNERS = (LINEAR, SPLINE, BOOSTING, NETWORK)
+LINEAR, SPLINE, BOOSTING = "linear", "spline", "boosting"
+AUTO = "auto"  # one of these three
+LEARNERS = (LINEAR, SPLINE, BOOSTING)
 OFFERED = (*LEARNERS, AUTO)
 
 # Learners with classifiers of their own, which maximise a likelihood; splines serve every method.
 _LIKELIHOOD_BENDS = {
     BOOSTING: Method("boosted", "boosted:BoostedClassifier", out_of_core=False, holds_out=True),
-    NETWORK: Method("network", "network:NetworkClassifier", out_of_core=False, holds_out=True),
 }
 # The same for the default, which averages: trees bend its class, and leave the rest to it.
 _AVERAGED_BENDS = {

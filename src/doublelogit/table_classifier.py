@@ -44,7 +44,7 @@ class TableClassifier(BaseEstimator):
         One of the names of ``doublelogit.registry.METHODS``.
     parameters : mapping, default=None
         Parameters of the method's classifier, such as ``{"C": 0.1}``.
-    learner, propensity_learner : {"linear", "spline", "boosting", "network", "auto"}
+    learner, propensity_learner : {"linear", "spline", "boosting", "auto"}
         Default is "linear".
         What models the class, and the labelling. linear: logistic in the columns. spline: smooth
         curves of the numeric columns, added up and shrunk towards straight lines. boosting: trees

@@ -1,1 +1,1 @@
-"""Classes that are not logistic: trees and networks beside, or within, the logistic methods."""
+"""Classes that are not logistic: boosted trees beside, or within, the logistic methods."""

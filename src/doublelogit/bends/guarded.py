@@ -37,14 +37,13 @@ from doublelogit.core.likelihood import double_logistic, positive_given_label
 from doublelogit.core.rows import each_column, labelled_share
 from doublelogit.core.solvers import trust_region
 from doublelogit.engines.memory import MemoryRows
-from doublelogit.fitted import BentSide, LinearPair, LinearSide, Side
-from doublelogit.fitted.bent import Addition
+from doublelogit.fitted import BentSide, Forest, LinearPair, LinearSide, Side
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.joint import joint
 from doublelogit.methods.logistic import LogisticModel, logistic_models
 from doublelogit.methods.problem import Problem
 
-Kept = tuple[Floats, Addition | None]
+Kept = tuple[Floats, Forest | None]
 
 NO_GAIN = 1e-4  # log-likelihood per row that is no gain
 LOOSE = 1e-4  # gradient of fits that start from the optimum of nearly the same rows

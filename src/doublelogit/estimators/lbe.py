@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from doublelogit.bends.lbe_network import lbe_network
 from doublelogit.estimators.base import COUNT, POSITIVE, AbstractPUClassifier
-from doublelogit.estimators.guarded import columns_of, dense_features, without_empty
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, lbe
 
@@ -21,11 +17,6 @@ class LBEClassifier(AbstractPUClassifier):
 
     Parameters
     ----------
-    mode : {"linear", "mlp"}, default="linear"
-        linear: the paper's version, logistic outcome and propensity. mlp: networks, as its authors
-        fit them, with their steps and penalties: of the other parameters only the features,
-        ``random_state`` and ``pos_label`` count. PyTorch fits them
-        (``pip install 'doublelogit[network]'``); predictions and model files do without.
     init : {"half", "naive", "balanced"}, default="half"
         Where to start. half: the naive model and e(x) = 1/2. naive: the naive model and a fit
         of (s(x) + 1) / 2. balanced: as EM.
@@ -45,8 +36,6 @@ class LBEClassifier(AbstractPUClassifier):
         Tolerance of the stopping rule; 0 makes exactly ``max_iter`` rounds.
     max_iter : int, default=1000
         Maximum number of rounds (E-step and Adam steps).
-    random_state : int, RandomState instance or None, default=0
-        Draws first weights and batches of networks.
     pos_label : object, default=None
         The value of y that means labelled. Not needed for 0/1, -1/1 and booleans.
 
@@ -79,18 +68,15 @@ class LBEClassifier(AbstractPUClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AbstractPUClassifier._parameter_constraints,
-        "mode": [StrOptions({"linear", "mlp"})],
         "init": [StrOptions({"half", "naive", "balanced"})],
         "learning_rate": POSITIVE,
         "steps": COUNT,
         "stopping": [StrOptions({"gradient", "objective"})],
-        "random_state": ["random_state"],
     }
 
     def __init__(
         self,
         *,
-        mode: str = "linear",
         init: str = "half",
         learning_rate: float = 1e-3,
         steps: int = 1,
@@ -101,10 +87,8 @@ class LBEClassifier(AbstractPUClassifier):
         propensity_features: Sequence[Any] | None = None,
         tol: float = 0.0,
         max_iter: int = 1000,
-        random_state: Any = 0,
         pos_label: Any = None,
     ) -> None:
-        self.mode = mode
         self.init = init
         self.learning_rate = learning_rate
         self.steps = steps
@@ -115,12 +99,9 @@ class LBEClassifier(AbstractPUClassifier):
         self.propensity_features = propensity_features
         self.tol = tol
         self.max_iter = max_iter
-        self.random_state = random_state
         self.pos_label = pos_label
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
-        if self.mode == "mlp":
-            return self._fit_networks(problem)
         return lbe(
             problem,
             init=self.init,
@@ -130,10 +111,3 @@ class LBEClassifier(AbstractPUClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-
-    def _fit_networks(self, problem: Problem) -> PUFit:
-        X = dense_features(problem, "LBE with networks")
-        problem, counted = without_empty(problem)
-        columns = columns_of(problem.outcome), columns_of(problem.propensity)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return lbe_network(problem, X[counted], columns, seed)

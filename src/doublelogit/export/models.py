@@ -22,7 +22,6 @@ from doublelogit.fitted import (
     LinearPair,
     LinearSide,
     MixtureSide,
-    Network,
     PosteriorMixture,
     PosteriorSide,
     ScaledLabel,
@@ -103,21 +102,7 @@ def _(side: ImpliedPropensity, X: Value) -> Value:
 
 @logit.register
 def _(side: BentSide, X: Value) -> Value:
-    nets = [added for added in side.additions if isinstance(added, Network)]
-    if not nets:
-        return X.linear(side.line) + added_trees(side.additions, X, len(side.line) - 1)
-    total = X.linear(side.line)
-    for net in nets:
-        total = total + _unit(net, X) / float(len(nets))
-    return total
-
-
-def _unit(net: Network, X: Value) -> Value:
-    """What the last unit of a network says of each row."""
-    values = (X.node("Gather", net.columns, axis=1) - net.centre) / net.scale
-    for layer in net.layers[:-1]:
-        values = (values @ layer.weight.T + layer.bias).node("Tanh")
-    return values @ net.layers[-1].weight.T + net.layers[-1].bias
+    return X.linear(side.line) + added_trees(side.additions, X, len(side.line) - 1)
 
 
 @singledispatch

@@ -10,7 +10,6 @@ from doublelogit.fitted.mixture import (
     PosteriorMixture,
     PosteriorSide,
 )
-from doublelogit.fitted.network import Layer, Network
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
 from doublelogit.fitted.protocol import Coefficients, FittedModel, Probabilities, Side
 
@@ -24,11 +23,9 @@ __all__ = [
     "Forest",
     "HalfwayLabel",
     "ImpliedPropensity",
-    "Layer",
     "LinearPair",
     "LinearSide",
     "MixtureSide",
-    "Network",
     "PluggedPair",
     "PluggedSide",
     "PosteriorMixture",

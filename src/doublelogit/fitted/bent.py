@@ -1,21 +1,15 @@
-"""Models bent by what was added to their predictors: trees, or a network."""
+"""Models bent by trees that were added to their predictors."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.core.design import predictor
+from doublelogit.fitted.forest import Forest
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.fitted.mixture import PosteriorSide
-
-
-class Addition(Protocol):
-    """Something that gives each row a number."""
-
-    def predict(self, X: Floats) -> Floats:
-        """The number of each row."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +17,7 @@ class BentSide:
     """x'line, and the mean of some additions to it, which were made for x as it is."""
 
     line: Floats
-    additions: tuple[Addition, ...]
+    additions: tuple[Forest, ...]
     coef: None = None
 
     def logit(self, X: Any) -> Floats:
@@ -42,7 +36,7 @@ class BentPosteriorSide(PosteriorSide):
     Its slope comes before the intercept. Additions were made for x + origin.
     """
 
-    additions: tuple[Addition, ...] = ()
+    additions: tuple[Forest, ...] = ()
     origin: Floats | None = None
 
     def features(self, X: Any) -> Floats:

@@ -1,7 +1,7 @@
-"""What models the class and the labelling of a table: lines, splines, boosted trees, networks.
+"""Models of the class and of the labelling of a table: lines, splines, boosted trees.
 
-A spline is further features of a column, which every method takes. Trees and networks are added to
-a spline by classifiers of their own. Names and features are settled here; nothing is fitted.
+A spline is further features of a column, which every method takes. Trees are added to a
+spline by classifiers of their own. Names and features are settled here; nothing is fitted.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from doublelogit.registry import (
     LEARNERS,
     LINEAR,
     METHODS,
-    NETWORK,
     SPLINE,
     Method,
 )
@@ -101,17 +100,11 @@ class Learners:
                 f"`learner` {wanted[0]} is fitted by the likelihood of the labels, so `method` "
                 f"must be one of {', '.join(able)}; got {method.name!r}."
             )
-        if len(set(wanted)) > 1:
-            raise TableError(
-                f"`learner` and `propensity_learner` are fitted together: trees go with trees, "
-                f"networks with networks, and either with linear or spline; got {wanted[0]} and "
-                f"{wanted[1]}."
-            )
         return method.bends[wanted[0]]
 
     @property
     def smooth(self) -> "Learners":
-        """These learners, with splines in the place of trees and networks."""
+        """These learners, with splines in the place of trees."""
         return Learners(*(LINEAR if name == LINEAR else SPLINE for name in self._both))
 
     def expanded(self, encoding: TableEncoding, parts: Parts, roles: Roles) -> TableEncoding:
@@ -133,12 +126,11 @@ class Learners:
         if encoding.curves and LINEAR in self._both:
             found["smooth_features"] = list(encoding.curves)
         if BOOSTING in self._both:
-            found["trees_of"] = self._which(BOOSTING)
+            models = ("outcome", "propensity")
+            boosted = [name for name in models if vars(self)[name] == BOOSTING]
+            found["trees_of"] = "both" if len(boosted) == 2 else boosted[0]
             found["categorical_features"] = list(encoding.codes)
-            found["tree_features"] = self._features_of(encoding, roles, codes=True)
-        if NETWORK in self._both:
-            found["network_of"] = self._which(NETWORK)
-            found["network_features"] = self._features_of(encoding, roles, codes=False)
+            found["tree_features"] = self._tree_features(encoding, roles)
         return found
 
     def _labelling(self, encoding: TableEncoding, roles: Roles) -> tuple[str, ...]:
@@ -152,13 +144,8 @@ class Learners:
         every = {column.name for column in encoding.used}
         return () if every <= set(named) else named
 
-    def _which(self, learner: str) -> str:
-        """Which of the models a learner is."""
-        which = [name for name in ("outcome", "propensity") if vars(self)[name] == learner]
-        return "both" if len(which) == 2 else which[0]
-
-    def _features_of(self, encoding: TableEncoding, roles: Roles, codes: bool) -> list[str]:
-        """Numbers as they are, and of categories levels (which need no indicators) or these."""
+    def _tree_features(self, encoding: TableEncoding, roles: Roles) -> list[str]:
+        """Numbers as they are, and of categories levels, which need no indicators."""
         allowed, left_out = roles.outcome_features, self._labelling(encoding, roles)
         columns = [
             column
@@ -169,9 +156,7 @@ class Learners:
         return [
             name
             for column in columns
-            for name in (
-                (column.code,) if codes and isinstance(column, Coded) else plain[column.name]
-            )
+            for name in ((column.code,) if isinstance(column, Coded) else plain[column.name])
         ]
 
 
