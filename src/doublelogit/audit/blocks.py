@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import repeat
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -88,25 +88,6 @@ class Block:
         return as_words(self.names.iloc[rows])
 
 
-class Blocks(Protocol):
-    """Rows in blocks."""
-
-    def map(self, fn: Callable[..., T], *each: Iterable[Any]) -> list[T]:
-        """What a function makes of every block, with one item of each iterable for each block."""
-
-    @property
-    def numbered(self) -> bool:
-        """Whether rows are named by their numbers, so that each block must know its first."""
-
-
-def first_rows(blocks: Blocks) -> Iterable[int]:
-    """Number of the first row of each block, as far as names of rows depend on it."""
-    if not blocks.numbered:
-        return repeat(0)
-    lengths = blocks.map(len)
-    return (np.cumsum(lengths) - lengths).tolist()
-
-
 @dataclass(frozen=True)
 class MemoryBlocks:
     """Rows in memory: one block."""
@@ -181,6 +162,19 @@ class DaskBlocks:
         return _on_workers(work, partitions, each)
 
     numbered = True
+
+
+# Rows in blocks. ``map`` gives a function of every block one item of each iterable as well;
+# ``numbered`` rows are named by their numbers, so that each block must know its first.
+Blocks = MemoryBlocks | ScanBlocks | DaskBlocks
+
+
+def first_rows(blocks: Blocks) -> Iterable[int]:
+    """Number of the first row of each block, as far as names of rows depend on it."""
+    if not blocks.numbered:
+        return repeat(0)
+    lengths = blocks.map(len)
+    return (np.cumsum(lengths) - lengths).tolist()
 
 
 def _of_partition(

@@ -5,7 +5,6 @@ drawn cluster is looked at. What varies between draws is the cluster's total, so
 interval is Student's t for a stratified total of clusters.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,20 +17,14 @@ from doublelogit.audit.strata import FEWEST, Strata, number_of_strata
 from doublelogit.audit.tally import Chosen, Question, wanted
 
 
-@dataclass(frozen=True)
-class ClusterDraft:
-    """Rows of the clusters drawn, the strata by rows, and the clusters of each stratum."""
+def draft_clusters(
+    blocks: Blocks, question: Question, budget: float, seed: int
+) -> tuple[Chosen, Strata, Any, Floats, Floats, float]:
+    """Draw clusters whose rows are about as many as the budget allows.
 
-    chosen: Chosen
-    strata: Strata
-    cluster: Any
-    of: Floats
-    drawn: Floats
-    population: float
-
-
-def draft_clusters(blocks: Blocks, question: Question, budget: float, seed: int) -> ClusterDraft:
-    """Draw clusters whose rows are about as many as the budget allows."""
+    Returned are the rows of the clusters drawn, the strata by rows, the cluster of each row, the
+    numbers of clusters and of drawn ones of each stratum, and the number of all rows.
+    """
     import pandas as pd
 
     block_sums = blocks.map(partial(_sums, question), first_rows(blocks))
@@ -48,9 +41,8 @@ def draft_clusters(blocks: Blocks, question: Question, budget: float, seed: int)
     chosen = Chosen.joined([rows for rows, _ in chosen_rows])
     cluster = np.concatenate([names for _, names in chosen_rows])
     of = np.bincount(stratum).astype(float)
-    return ClusterDraft(
-        chosen, _strata(units, stratum), cluster, of, wanted_units.astype(float), sum(lengths)
-    )
+    drawn = wanted_units.astype(float)
+    return chosen, _strata(units, stratum), cluster, of, drawn, float(sum(lengths))
 
 
 def _sums(question: Question, block: Block, start: int) -> tuple[int, Any]:

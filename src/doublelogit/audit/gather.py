@@ -22,22 +22,22 @@ class Population:
     h: Floats  # one per model
 
     def __add__(self, other: "Population") -> "Population":
-        return Population(
-            self.rows + other.rows,
-            self.positive + other.positive,
-            self.open + other.open,
-            self.h + other.h,
-        )
+        return Population(*(mine + vars(other)[name] for name, mine in vars(self).items()))
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """Sums of all rows by group, the audited rows in the order of the audit, and the best h."""
+    """Sums of rows by group, the audited ones among them, and the best h.
+
+    Of all rows together the audited ones are in the order of the audit.
+    """
 
     groups: dict[str, Population]
-    h: Floats  # of the audited rows, one column per model
+    ids: Any  # of the audited rows
+    h: Floats  # one column per model
     weight: Floats
     group: Any
+    closed: Any  # whether their class is known without the audit
     first: Floats  # h of the likeliest rows of unknown class
     weighted: bool
     open: int  # rows of unknown class, whatever their weight
@@ -49,22 +49,7 @@ class Gathered:
         return sum(each[1:], each[0])
 
 
-@dataclass(frozen=True)
-class Part:
-    """What one block has."""
-
-    groups: dict[str, Population]
-    ids: Any
-    h: Floats
-    weight: Floats
-    group: Any
-    closed: Any
-    first: Floats
-    weighted: bool
-    open: int
-
-
-def ask(ids: Collection[str], top: int, block: Block, start: int) -> Part:
+def ask(ids: Collection[str], top: int, block: Block, start: int) -> Gathered:
     """Sums over the rows of a block, and its audited rows."""
     weight = np.ones(len(block)) if block.weight is None else block.weight
     group = np.full(len(block), "", dtype=object) if block.group is None else block.group
@@ -81,7 +66,7 @@ def ask(ids: Collection[str], top: int, block: Block, start: int) -> Part:
     names = block.ids(start)
     rows = np.flatnonzero(np.isin(names, list(ids)))
     first = -np.sort(-block.h[block.open])[:top]
-    return Part(
+    return Gathered(
         groups,
         names[rows],
         block.hidden[rows],
@@ -101,17 +86,18 @@ def gather(blocks: Blocks, ids: Any, top: int) -> Gathered:
     for block in gathered:
         for name, sums in block.groups.items():
             groups[name] = groups[name] + sums if name in groups else sums
-    names = np.concatenate([block.ids for block in gathered])
-    at = _places(names, ids, np.concatenate([block.closed for block in gathered]))
-    first = -np.sort(-np.concatenate([block.first for block in gathered]))[:top]
+    columns = {
+        name: np.concatenate([vars(block)[name] for block in gathered])
+        for name in ("ids", "h", "weight", "group", "closed", "first")
+    }
+    first = -np.sort(-columns.pop("first"))[:top]
+    at = _places(columns["ids"], ids, columns["closed"])
     return Gathered(
         dict(sorted(groups.items())),
-        np.concatenate([block.h for block in gathered])[at],
-        np.concatenate([block.weight for block in gathered])[at],
-        np.concatenate([block.group for block in gathered])[at],
-        first,
-        gathered[0].weighted,
-        sum(block.open for block in gathered),
+        **{name: values[at] for name, values in columns.items()},
+        first=first,
+        weighted=gathered[0].weighted,
+        open=sum(block.open for block in gathered),
     )
 
 

@@ -155,10 +155,10 @@ def exact_interval(cells: Cells, level: float) -> tuple[float, float]:
     at, tail = int(steps @ cells.positive), (1 - level) / 2
     scale = float((cells.drawn / cells.weight).max())
 
-    whole, below = (_Counts.up_to(cells.drawn, steps, limit) for limit in (at, at - 1))
+    whole, below = (_cumulative(cells.drawn, steps, limit) for limit in (at, at - 1))
 
-    def at_most(mu: float, counts: "_Counts") -> float:
-        return counts.probability(cells.shares(np.array([mu]))[0])
+    def at_most(mu: float, probability: Callable[[Floats], float]) -> float:
+        return probability(cells.shares(np.array([mu]))[0])
 
     def total(mu: float) -> float:
         return float(cells.shares(np.array([mu]))[0] @ cells.weight)
@@ -183,45 +183,27 @@ def _crossing(above: Callable[[float], float], scale: float, sign: float) -> flo
     return float(np.sqrt(inside * outside) * sign)
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """Numbers of positives in each stratum that a weighted sum of them leaves room for.
+def _cumulative(drawn: Floats, steps: Floats, limit: int) -> Callable[[Floats], float]:
+    """P(sum_k steps_k Y_k <= limit) for independent binomial counts Y_k, given their shares."""
+    if limit < 0:
+        return lambda _: 0.0
+    strata = []  # with logarithms of the binomial coefficients, which depend on no share
+    for n, step in zip(drawn, steps, strict=True):
+        counts = np.arange(min(int(n), limit // int(step)) + 1.0)
+        ways = -np.log(n + 1) - betaln(n - counts + 1, counts + 1)
+        strata.append((n, counts, (counts * step).astype(int), ways))
 
-    ``ways`` are the logarithms of the binomial coefficients, so that no distribution is asked for
-    again when only its probability changes.
-    """
-
-    drawn: Floats
-    steps: Floats
-    limit: int
-    counts: list[Floats]
-    ways: list[Floats]
-
-    @classmethod
-    def up_to(cls, drawn: Floats, steps: Floats, limit: int) -> "_Counts":
-        """Counts whose weighted sum is at most a limit."""
-        counts = [
-            np.arange(min(int(n), max(limit, 0) // int(step)) + 1.0)
-            for n, step in zip(drawn, steps, strict=True)
-        ]
-        ways = [
-            -np.log(n + 1) - betaln(n - k + 1, k + 1) for n, k in zip(drawn, counts, strict=True)
-        ]
-        return cls(drawn, steps, limit, counts, ways)
-
-    def probability(self, share: Floats) -> float:
-        """P(sum_k steps_k Y_k <= limit) for independent binomial counts Y_k."""
-        if self.limit < 0:
-            return 0.0
-        mass = np.zeros(self.limit + 1)
+    def probability(share: Floats) -> float:
+        mass = np.zeros(limit + 1)
         mass[0] = 1.0
-        each = zip(self.drawn, share, self.steps, self.counts, self.ways, strict=True)
-        for n, p, step, counts, ways in each:
+        for p, (n, counts, sums, ways) in zip(share, strata, strict=True):
             chances = np.exp(ways + xlogy(counts, p) + xlog1py(n - counts, -p))
-            before, mass = mass, np.zeros(self.limit + 1)
-            for count, chance in zip((counts * step).astype(int), chances, strict=True):
-                mass[count:] += chance * before[: self.limit + 1 - count]
+            before, mass = mass, np.zeros(limit + 1)
+            for at, chance in zip(sums, chances, strict=True):
+                mass[at:] += chance * before[: limit + 1 - at]
         return float(min(mass.sum(), 1.0))
+
+    return probability
 
 
 def linear_interval(

@@ -23,7 +23,7 @@ from doublelogit.audit.expectation import (
 )
 from doublelogit.audit.sheet import Audit, as_audit
 from doublelogit.audit.strata import UNIFORM, UNIFORM_LATER, Strata, Sums, make_strata
-from doublelogit.audit.tally import Choice, Chosen, Question, add_up, choose, listed_rows, tally
+from doublelogit.audit.tally import Chosen, Question, add_up, choose, listed_rows, tally
 from doublelogit.registry import AUDIT_GOALS
 
 FIRST_GUESS = 100.0  # rows for which strata are made before a width is turned into a budget
@@ -164,7 +164,7 @@ def plan(
     )
     question = Question(goals, set() if earlier is None else earlier.looked_at, top)
     number = 1 if earlier is None else earlier.last_round + 1
-    task = _Task(question, Wish(budget, width, before), number, random_state + number - 1)
+    task = _Task(question, budget, width, before, number, random_state + number - 1)
     blocks = blocks_of(model, X, y, request)
     draft = _of_rows(blocks, task) if clusters is None else _of_clusters(blocks, task)
     return replace(draft, before=before)
@@ -178,12 +178,15 @@ def _earlier(before: AuditEstimate | None, strata: Strata) -> Earlier | None:
 
 
 @dataclass(frozen=True)
-class Wish:
+class _Task:
     """A budget, or the width that all rounds are to reach, given what earlier ones say."""
 
+    question: Question
     budget: float | None
     width: float | None
-    before: AuditEstimate | None = None
+    before: AuditEstimate | None
+    number: int  # of the round
+    seed: int
 
     @property
     def reached(self) -> bool:
@@ -207,14 +210,6 @@ class Wish:
         return strata, max(budget_for(strata, *arguments), least)
 
 
-@dataclass(frozen=True)
-class _Task:
-    question: Question
-    wish: Wish
-    number: int  # of the round
-    seed: int
-
-
 def _of_rows(blocks: Blocks, task: _Task) -> Plan:
     question = task.question
     tallies = blocks.map(
@@ -226,12 +221,13 @@ def _of_rows(blocks: Blocks, task: _Task) -> Plan:
     if not keys:
         raise ValueError("an audit needs unlabelled rows that nobody has looked at; there is none.")
     on_list = None if listed is None else np.array([key[1] for key in keys])
-    strata, budget = task.wish.strata(sums, float(sum(lengths)), on_list)
-    drawn = strata.allocation(budget) * (not task.wish.reached)
-    choice = Choice(question, strata, keys, drawn, task.seed)
+    strata, budget = task.strata(sums, float(sum(lengths)), on_list)
+    drawn = strata.allocation(budget) * (not task.reached)
+    numbers = {key: i for i, key in enumerate(keys)}
+    choice = partial(choose, question, strata, numbers, drawn, task.seed)
     starts = (np.cumsum(lengths) - lengths).tolist()
     nothing = [np.zeros(0, dtype=np.intp)] * len(lengths)
-    choices = blocks.map(partial(choose, choice), starts, listed or nothing)
+    choices = blocks.map(choice, starts, listed or nothing)
     chosen = Chosen.joined(choices).smallest(drawn)
     frame = _frame(chosen, strata.rows, drawn / strata.rows, task.number)
     if strata.listed is not None:
@@ -240,11 +236,13 @@ def _of_rows(blocks: Blocks, task: _Task) -> Plan:
 
 
 def _of_clusters(blocks: Blocks, task: _Task) -> Plan:
-    assert task.wish.budget is not None
-    draft = draft_clusters(blocks, task.question, task.wish.budget, task.seed)
-    frame = _frame(draft.chosen, draft.of, draft.drawn / draft.of, task.number)
-    frame.insert(len(frame.columns) - 1, "cluster", draft.cluster)
-    return _shuffled(frame, draft.chosen, draft.strata, draft.population, task)
+    assert task.budget is not None
+    chosen, strata, cluster, of, drawn, population = draft_clusters(
+        blocks, task.question, task.budget, task.seed
+    )
+    frame = _frame(chosen, of, drawn / of, task.number)
+    frame.insert(len(frame.columns) - 1, "cluster", cluster)
+    return _shuffled(frame, chosen, strata, population, task)
 
 
 def _frame(chosen: Chosen, of: Floats, chance: Floats, number: int) -> Any:

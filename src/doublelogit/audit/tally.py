@@ -33,17 +33,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums of a block by class, and the likeliest of its rows with what they add to the sums."""
+    """Sums of a block by class, and its likeliest rows, which may be on the list.
+
+    Of these rows: h, number in the block, class, bin, and what they add to the sums.
+    """
 
     rows: int
     tables: dict[Key, Floats]
-    first: "Listed"
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Rows that may be on the list: h, number in the block, class, bin, and their values."""
-
     h: Floats
     row: Ints
     key: list[Key]
@@ -60,10 +56,8 @@ def tally(question: Question, block: Block, start: int) -> Tally:
         mine = np.array([k == key for k in keys]) if len(set(keys)) > 1 else slice(None)
         tables[key] = np.stack([sum_by(bins[mine], v[mine], BINS) for v in values])
     first = np.argsort(-block.h[rows], kind="stable")[: question.top]
-    listed = Listed(
-        block.h[rows][first], rows[first], [keys[i] for i in first], bins[first], values[:, first]
-    )
-    return Tally(len(block), tables, listed)
+    first_keys, h = [keys[i] for i in first], block.h[rows][first]
+    return Tally(len(block), tables, h, rows[first], first_keys, bins[first], values[:, first])
 
 
 def wanted(question: Question, block: Block, start: int) -> Any:
@@ -101,11 +95,11 @@ def _values(question: Question, block: Block, rows: Ints) -> Floats:
 
 def listed_rows(question: Question, tallies: list[Tally]) -> list[Ints]:
     """Rows of each block that are on the list, the likeliest of all blocks."""
-    owner = np.concatenate([np.full(len(t.first.h), i) for i, t in enumerate(tallies)])
-    h = np.concatenate([t.first.h for t in tallies])
+    owner = np.concatenate([np.full(len(t.h), i) for i, t in enumerate(tallies)])
+    h = np.concatenate([t.h for t in tallies])
     listed = np.zeros(len(h), dtype=bool)
     listed[np.argsort(-h, kind="stable")[: question.top]] = True
-    return [tally.first.row[listed[owner == i]] for i, tally in enumerate(tallies)]
+    return [tally.row[listed[owner == i]] for i, tally in enumerate(tallies)]
 
 
 def add_up(
@@ -123,8 +117,8 @@ def add_up(
         if listed is None:
             continue
         goal = question.fields.index("list")
-        for j in np.flatnonzero(np.isin(each.first.row, listed[i])):
-            key, column, value = each.first.key[j], each.first.bin[j], each.first.values[:, j]
+        for j in np.flatnonzero(np.isin(each.row, listed[i])):
+            key, column, value = each.key[j], each.bin[j], each.values[:, j]
             at(key)[:, column] -= value
             value = value.copy()
             value[goal] = np.sqrt(value[2] / value[3])
@@ -167,30 +161,26 @@ class Chosen:
         )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """How rows are chosen: the strata, their classes, rows to draw from each, and a seed."""
-
-    question: Question
-    strata: Strata
-    keys: list[Key]
-    drawn: Ints
-    seed: int
-
-
-def choose(choice: Choice, block: Block, start: int, listed: Ints) -> Chosen:
+def choose(
+    question: Question,
+    strata: Strata,
+    numbers: dict[Key, int],
+    drawn: Ints,
+    seed: int,
+    block: Block,
+    start: int,
+    listed: Ints,
+) -> Chosen:
     """The rows of a block that may be drawn: those with the smallest keys of each stratum."""
-    rows = np.flatnonzero(wanted(choice.question, block, start))
-    on_list = np.isin(rows, listed)
-    number = {key: i for i, key in enumerate(choice.keys)}
-    keys = _keys(block, rows)
-    strata = np.array(
-        [number[g, on, a, c] for (g, _, a, c), on in zip(keys, on_list.tolist(), strict=True)],
+    rows = np.flatnonzero(wanted(question, block, start))
+    keys, on_list = _keys(block, rows), np.isin(rows, listed).tolist()
+    classes = np.array(
+        [numbers[g, on, a, c] for (g, _, a, c), on in zip(keys, on_list, strict=True)],
         dtype=np.intp,
     )
-    stratum = choice.strata.of[strata, bin_of(block.h[rows])] if len(rows) else strata
-    random = row_keys(start + rows, choice.seed)
-    smallest_rows = smallest(random, stratum, choice.drawn)
+    stratum = strata.of[classes, bin_of(block.h[rows])] if len(rows) else classes
+    random = row_keys(start + rows, seed)
+    smallest_rows = smallest(random, stratum, drawn)
     few = rows[smallest_rows]
     group = np.array([keys[i][0] for i in smallest_rows], dtype=object)
     return Chosen(
