@@ -53,7 +53,7 @@ def test_an_unknown_table_lists_the_known_ones():
 def test_a_damaged_table_is_noticed(monkeypatch):
     from doublelogit.datasets import benchmark
 
-    wrong = benchmark.Benchmark("diabetes", "0" * 64)
+    wrong = ("diabetes", "0" * 64)
     monkeypatch.setitem(benchmark.BENCHMARKS, "diabetes", wrong)
     with pytest.raises(OSError, match="damaged"):
         load_benchmark("diabetes")

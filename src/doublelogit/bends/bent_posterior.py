@@ -73,10 +73,10 @@ class Components:
         order = np.argsort(model.outcome_model.share, kind="stable")
         total = np.cumsum(model.weight[order])
         points = (np.arange(PARTS) + 0.5) / PARTS * total[-1]
-        found, times = np.unique(np.searchsorted(total, points), return_counts=True)
-        kept = order[found]
+        places, times = np.unique(np.searchsorted(total, points), return_counts=True)
+        sample = order[places]
         sides = (model.outcome_model, model.propensity_model)
-        a, b = (side.predictor(X)[:, kept] for side in sides)
+        a, b = (side.predictor(X)[:, sample] for side in sides)
         return cls(times / PARTS, a, b)
 
     def observed(self, rows: MemoryRows, at: Ints, bend: Floats) -> tuple[Floats, Floats]:
@@ -84,11 +84,11 @@ class Components:
         n = len(self.weight)
         a, b = (self.a[at] + bend[:, None]).ravel(), self.b[at].ravel()
         labels = each_column(lambda column: np.repeat(column[at], n), rows.labels)
-        found = double_logistic_slopes(labels, a, b)
-        log_p = np.log(self.weight) - found.value.reshape(-1, n)
+        loss_slopes = double_logistic_slopes(labels, a, b)
+        log_p = np.log(self.weight) - loss_slopes.value.reshape(-1, n)
         top = log_p.max(axis=1)
         loss = -top - np.log(np.exp(log_p - top[:, None]).sum(axis=1))
-        along = -(softmax(log_p, axis=1) * found.d_a.reshape(-1, n)).sum(axis=1)
+        along = -(softmax(log_p, axis=1) * loss_slopes.d_a.reshape(-1, n)).sum(axis=1)
         return loss, along
 
 
@@ -154,28 +154,21 @@ class PosteriorFold:
         return self.outcome.kept(moment)
 
 
-@dataclass(frozen=True)
-class Start:
-    """AVERAGED of all rows and of those outside each fold, before its class is bent."""
-
-    problem: Problem
-    fit: PUFit
-    folds: list[PosteriorFold]
-
-
 def bent_posterior(
     problem: Problem, make: Maker | None, guards: Guards, settings: Settings
 ) -> Guarded:
     """Bend the class of AVERAGED, unless there is nothing to bend it by; rows in memory."""
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
-    parts = split_rows(rows, guards)
-    found = {name: _start(one, make, parts, settings) for name, one in _starts(problem)}
-    straight = {name: -all_losses(rows, start.folds) for name, start in found.items()}
-    best = found[simplest(straight, rows.weight)]
-    rounds = grown(rows, best.folds, guards)
-    bent = rounds.best and make
-    fit = _with_bend(best.problem, rounds, parts, settings) if bent else best.fit
+    splits = split_rows(rows, guards)
+    problems = dict(_starts(problem))
+    starts = {name: _start(one, make, splits, settings) for name, one in problems.items()}
+    straight = {name: -all_losses(rows, folds) for name, (_, folds) in starts.items()}
+    best = simplest(straight, rows.weight)
+    fit, folds = starts[best]
+    rounds = grown(rows, folds, guards)
+    if rounds.best and make:
+        fit = _with_bend(problems[best], rounds, splits, settings)
     fit = replace(fit, n_iter=len(rounds.trace) - 1, trace=rounds.trace)
     return Guarded(fit, -rounds.losses, straight)
 
@@ -195,17 +188,19 @@ def _starts(problem: Problem) -> Iterator[tuple[str, Problem]]:
         yield CURVES, problem
 
 
-def _start(problem: Problem, make: Maker | None, parts: list[Split], settings: Settings) -> Start:
-    """The posteriors of a problem, whose class is not yet bent."""
+def _start(
+    problem: Problem, make: Maker | None, splits: list[Split], settings: Settings
+) -> tuple[PUFit, list[PosteriorFold]]:
+    """AVERAGED of all rows and of those outside each fold, before its class is bent."""
     rows, whole = problem.rows, averaged(problem, settings)
     assert isinstance(rows, MemoryRows)
     folds = []
-    for train, inside in parts:
+    for train, inside in splits:
         model = _outside(problem, train, whole, settings)
         components, line = Components.of(model, rows.X), model.outcome_logit(rows.X)
         bent = Unbent(line) if make is None else make(train, NO_COEF, line)
         folds.append(PosteriorFold(inside, train, components, bent, line))
-    return Start(problem, whole, folds)
+    return whole, folds
 
 
 def _outside(problem: Problem, train: Ints, whole: PUFit, settings: Settings) -> PosteriorMixture:
@@ -222,7 +217,7 @@ def _outside(problem: Problem, train: Ints, whole: PUFit, settings: Settings) ->
     return fit.model
 
 
-def _with_bend(problem: Problem, rounds: Rounds, parts: list[Split], settings: Settings) -> PUFit:
+def _with_bend(problem: Problem, rounds: Rounds, splits: list[Split], settings: Settings) -> PUFit:
     """AVERAGED again, with the bend as one more smooth term of the class.
 
     In fit the bend of a row is that by models which have not seen it, so that its slope is no
@@ -233,7 +228,7 @@ def _with_bend(problem: Problem, rounds: Rounds, parts: list[Split], settings: S
     additions = tuple(added for _, added in rounds.kept)
     raw = rows.X if problem.shift is None else rows.X + problem.shift
     bend = np.empty(len(rows))
-    for (_, inside), addition in zip(parts, additions, strict=True):
+    for (_, inside), addition in zip(splits, additions, strict=True):
         bend[inside] = addition.predict(raw[inside])
     wider = _wider(problem, bend)
     fit = averaged(wider, settings)

@@ -134,16 +134,6 @@ class Half:
         return self.outcome.kept(moment[0]), self.propensity.kept(moment[1])
 
 
-class Keeps(Protocol):
-    """Models that were fitted together, which can go back to an earlier moment."""
-
-    def moment(self) -> Any:
-        """What tells the models of now from later ones."""
-
-    def kept(self, moment: Any) -> Any:
-        """The models as they were at a moment."""
-
-
 class Judge(Protocol):
     """The rows in a fold, and models that have not seen them."""
 
@@ -152,8 +142,8 @@ class Judge(Protocol):
         """The rows in the fold."""
 
     @property
-    def halves(self) -> Sequence[Keeps]:
-        """Models of the rows outside it."""
+    def halves(self) -> Sequence[Any]:
+        """Models of the rows outside it, with ``moment`` and ``kept`` as those of Bent."""
 
     def grow(self, rows: MemoryRows) -> None:
         """Bend the models a little further."""

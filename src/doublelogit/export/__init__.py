@@ -50,6 +50,6 @@ def to_onnx(model: Any) -> Any:
         outputs = answers(model.fitted_.model, features(graph, model.encoding_))
     else:
         outputs = answers(model.model_, graph.input("X", model.n_features_in_))
-    for name, value in outputs._asdict().items():
-        graph.output(name, value, MEANINGS[name])
+    for (name, meaning), value in zip(MEANINGS.items(), outputs, strict=True):
+        graph.output(name, value, meaning)
     return graph.model("Class and labelling of positive-unlabelled data, by doublelogit.")

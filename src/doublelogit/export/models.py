@@ -5,7 +5,7 @@ that exponentials and logarithms that cannot overflow stand in its place.
 """
 
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +28,7 @@ from doublelogit.fitted import (
 )
 from doublelogit.fitted.label import SUREST
 
-
-class Answers(NamedTuple):
-    """The four probabilities of every row."""
-
-    positive: Value
-    propensity: Value
-    label: Value
-    hidden: Value
+Four = tuple[Value, Value, Value, Value]  # y(x), e(x), s(x) and t(x) of every row
 
 
 def sigmoid(a: Value) -> Value:
@@ -106,22 +99,22 @@ def _(side: BentSide, X: Value) -> Value:
 
 
 @singledispatch
-def answers(model: Any, X: Value) -> Answers:
+def answers(model: Any, X: Value) -> Four:
     """What a fitted model says of every row."""
     raise TypeError(f"a graph cannot hold a {type(model).__name__}.")
 
 
 @answers.register
-def _(model: LinearPair, X: Value) -> Answers:
+def _(model: LinearPair, X: Value) -> Four:
     a, b = (logit(side, X) for side in (model.outcome_model, model.propensity_model))
     y, e, rate = sigmoid(a), sigmoid(b), model.false_label_rate
     hidden = sigmoid(a + log_sigmoid(-b) - np.log1p(-rate))
     label = y * e + sigmoid(-a) * rate if rate else y * e
-    return Answers(y, e, label, hidden)
+    return y, e, label, hidden
 
 
 @answers.register
-def _(model: PosteriorMixture, X: Value) -> Answers:
+def _(model: PosteriorMixture, X: Value) -> Four:
     shapes = [shape_named(name) for name in model.shapes]
     a, b = (
         X.graph.node("Concat", *_by_shape(shapes, side, X), axis=1)
@@ -137,9 +130,7 @@ def _(model: PosteriorMixture, X: Value) -> Answers:
     unlabelled = unlabelled.node("Min", 1.0)
     hidden = positive * unlabelled
     label = positive * (1.0 - unlabelled)
-    return Answers(
-        positive, propensity, label, hidden / (1.0 - positive + hidden).node("Max", tiny)
-    )
+    return positive, propensity, label, hidden / (1.0 - positive + hidden).node("Max", tiny)
 
 
 def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:

@@ -95,9 +95,9 @@ def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
     straight = _Null.fit(X, s, C)
     r, by_class, by_labelling = straight.scores(s)
     terms, bends = _bends(straight, by_class * r)
-    beyond = _Beyond.of(straight.columns(by_class, by_labelling))
+    basis = _orthonormal(straight.columns(by_class, by_labelling))
     merits = [
-        beyond.explained(by_class[:, None] * bend, r)[0] - 2 * bend.shape[1] for bend in bends
+        _explained(basis, by_class[:, None] * bend, r)[0] - 2 * bend.shape[1] for bend in bends
     ]
     order = np.argsort(merits)[::-1].tolist()
     everything = _affordable(order, bends, int(s.sum()))
@@ -109,8 +109,8 @@ def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
             fits[chosen] = _Null.fit(np.hstack([X, *(bends[i] for i in chosen)]), s, C)
     bent = fits[tuple(sorted(everything))]
     r, by_class, by_labelling = bent.scores(s)
-    others = _Beyond.of(bent.columns(by_class, by_labelling))
-    gain, freedom = others.explained(by_labelling[:, None] * X, r)
+    basis = _orthonormal(bent.columns(by_class, by_labelling))
+    gain, freedom = _explained(basis, by_labelling[:, None] * X, r)
     p = float(chi2.sf(gain, freedom)) if freedom else 1.0
     best = max(fit.fit_value - 2 * fit.X.shape[1] for fit in fits.values())
     merit = best - straight.fit_value + 2 * X.shape[1]
@@ -146,26 +146,16 @@ def _bends(straight: _Null, pull: Floats) -> tuple[list[tuple[int, ...]], list[F
     return terms, columns
 
 
-@dataclass(frozen=True)
-class _Beyond:
-    """What columns explain beyond others: an orthonormal basis of the others."""
-
-    basis: Floats
-
-    @classmethod
-    def of(cls, columns: Floats) -> "_Beyond":
-        return cls(_orthonormal(columns, np.linalg.norm(columns, axis=0)))
-
-    def explained(self, columns: Floats, r: Floats) -> tuple[float, int]:
-        """Square of r that some columns explain beyond the basis, and how many they are."""
-        size = np.linalg.norm(columns, axis=0)
-        left = columns - self.basis @ (self.basis.T @ columns)
-        mine = _orthonormal(left, size)
-        return float(np.sum((mine.T @ r) ** 2)), mine.shape[1]
+def _explained(basis: Floats, columns: Floats, r: Floats) -> tuple[float, int]:
+    """Square of r that some columns explain beyond a basis, and how many they are."""
+    size = np.linalg.norm(columns, axis=0)
+    mine = _orthonormal(columns - basis @ (basis.T @ columns), size)
+    return float(np.sum((mine.T @ r) ** 2)), mine.shape[1]
 
 
-def _orthonormal(columns: Floats, size: Floats) -> Floats:
-    """Orthonormal basis of columns, relative to the size that they had."""
+def _orthonormal(columns: Floats, size: Floats | None = None) -> Floats:
+    """Orthonormal basis of columns, relative to their size, or to that which they had."""
+    size = np.linalg.norm(columns, axis=0) if size is None else size
     scaled = columns / np.maximum(size, np.finfo(float).tiny)
     values, vectors = np.linalg.eigh(scaled.T @ scaled)
     keep = values > LOST

@@ -15,9 +15,10 @@ gave theta: to first order an error of theta moves r along D only. Three questio
 Everything is sums over the rows, so one pass is enough wherever the rows are.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from operator import itemgetter
 
 import numpy as np
 from scipy import sparse
@@ -63,10 +64,8 @@ class Misfit:
 KINDS = {"response": "response", "shape": "shape", "class": "exclusion", "labelling": "exclusion"}
 
 
-class _Question(NamedTuple):
-    question: str
-    feature: int
-    terms: slice  # columns of the further terms
+# A question, the number of its feature, and the places of its further terms.
+PlacedTerms = tuple[str, int, slice]
 
 
 @with_paying_threads
@@ -75,20 +74,21 @@ def misfits(fitted: FittedProblem) -> list[Misfit]:
     problem = fitted.problem
     if problem.rows.n_features > MOST_COLUMNS:
         return []
-    questions, size = _questions(problem)
-    rows = problem.rows
-    columns = _Columns.of(problem, questions, size)
-    fn = partial(_gram, fitted.pair, columns, problem.false_label_rate)
+    questions, rows = _questions(problem), problem.rows
+    spread = np.where(problem.spread > 0, problem.spread, 1.0)
+    further = partial(_further, questions, problem.centre, spread)
+    fn = partial(_gram, fitted.pair, further, problem.false_label_rate)
     gram = rows.sum_rows(fn, rows.labels.any, rows.weight)
-    names = [*fitted.feature_names]
     results = []
     for kind in MISFIT_LEVELS:
-        mine = [q for q in questions if KINDS[q.question] == kind]
-        values = [(q, _p_value(gram, len(fitted.theta), q.terms)) for q in mine]
-        tests = [(q, p) for q, p in values if p is not None]
-        for q, p in sorted(tests, key=lambda test: test[1]):
-            name = names[q.feature] if q.feature >= 0 else ""
-            results.append(Misfit(q.question, name, min(1.0, p * len(tests))))
+        tests = [
+            (question, j, p)
+            for question, j, at in questions
+            if KINDS[question] == kind and (p := _p_value(gram, len(fitted.theta), at)) is not None
+        ]
+        for question, j, p in sorted(tests, key=itemgetter(2)):
+            name = fitted.feature_names[j] if j >= 0 else ""
+            results.append(Misfit(question, name, min(1.0, p * len(tests))))
     return results
 
 
@@ -99,39 +99,33 @@ def worst_misfit(candidates: list[Misfit]) -> Misfit | None:
     return min(against, key=lambda m: m.p_value / limits[m], default=None)
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """Which columns make the further terms, and how they are standardised."""
-
-    questions: list[_Question]
-    size: int
-    centre: Floats
-    spread: Floats
-
-    @classmethod
-    def of(cls, problem: Problem, questions: list[_Question], size: int) -> "_Columns":
-        spread = np.where(problem.spread > 0, problem.spread, 1.0)
-        return cls(questions, size, problem.centre, spread)
-
-    def terms(self, X: Floats, y: Floats, slope_a: Floats, slope_b: Floats) -> Floats:
-        """The further terms of a block, each times the slope of the model it would belong to."""
-        Z = (X - self.centre) / self.spread
-        columns = np.empty((len(y), self.size))
-        for question, feature, at in self.questions:
-            slope = slope_b if question == "labelling" else slope_a
-            if question == "response":
-                terms = y[:, None]
-            elif question == "shape":
-                length = np.sqrt(1 + Z[:, feature] ** 2)
-                terms = np.column_stack([length, Z[:, feature] / length])
-            else:
-                terms = Z[:, [feature]]
-            columns[:, at] = slope[:, None] * terms
-        return columns
+def _further(
+    questions: list[PlacedTerms],
+    centre: Floats,
+    spread: Floats,
+    X: Floats,
+    y: Floats,
+    slope_a: Floats,
+    slope_b: Floats,
+) -> Floats:
+    """The further terms of a block, each times the slope of the model it would belong to."""
+    Z = (X - centre) / spread
+    columns = np.empty((len(y), questions[-1][2].stop))
+    for question, feature, at in questions:
+        slope = slope_b if question == "labelling" else slope_a
+        if question == "response":
+            terms = y[:, None]
+        elif question == "shape":
+            length = np.sqrt(1 + Z[:, feature] ** 2)
+            terms = np.column_stack([length, Z[:, feature] / length])
+        else:
+            terms = Z[:, [feature]]
+        columns[:, at] = slope[:, None] * terms
+    return columns
 
 
-def _questions(problem: Problem) -> tuple[list[_Question], int]:
-    """All questions with the places of their terms, and how many terms there are."""
+def _questions(problem: Problem) -> list[PlacedTerms]:
+    """All questions with the places of their terms."""
     positions = np.append(np.arange(problem.rows.n_features), -1.0)
     models = (problem.outcome, problem.propensity)
     outcome, propensity = (set(m.take(positions)[:-1].astype(int).tolist()) for m in models)
@@ -141,11 +135,16 @@ def _questions(problem: Problem) -> tuple[list[_Question], int]:
     questions += [("labelling", j, 1) for j in sorted(outcome - propensity)]
     ends = np.cumsum([0, *(size for *_, size in questions)]).tolist()
     places = [slice(*ends[i : i + 2]) for i in range(len(questions))]
-    return [_Question(q, j, at) for (q, j, _), at in zip(questions, places, strict=True)], ends[-1]
+    return [(q, j, at) for (q, j, _), at in zip(questions, places, strict=True)]
 
 
 def _gram(
-    pair: Pair, columns: _Columns, rate: float, X: Matrix, s: Floats, weight: Floats
+    pair: Pair,
+    further: Callable[..., Floats],
+    rate: float,
+    X: Matrix,
+    s: Floats,
+    weight: Floats,
 ) -> Floats:
     """Products of all columns of D, of the further terms and of r, summed over rows.
 
@@ -158,8 +157,7 @@ def _gram(
     unit = np.sqrt(weight / np.maximum(s_x * (1 - s_x), TINY))
     slopes = (unit * (label.d_a - rate * y.d_a), unit * (label.d_b - rate * y.d_b))
     D = [_times(_dense(Z), slope) for Z, slope in zip((Xa, Xb), slopes, strict=True)]
-    further = columns.terms(_dense(X), y.value, *slopes)
-    both = np.column_stack([*D, further, unit * (s - s_x)])
+    both = np.column_stack([*D, further(_dense(X), y.value, *slopes), unit * (s - s_x)])
     return np.asarray(both.T @ both)
 
 

@@ -43,11 +43,7 @@ class ComponentSums(NamedTuple):
     hidden: Floats  # (groups, components): sum of w t over unlabelled rows
 
 
-class Spread(NamedTuple):
-    """Means and standard deviations of a number, (groups, components)."""
-
-    mean: Floats
-    sd: Floats
+MeansAndErrors = tuple[Floats, Floats]  # with standard deviations, (groups, components) each
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class GroupPosterior:
         """Share of labelled rows in each group."""
         return self.sums.counts[:, 1] / self.sums.counts[:, 0]
 
-    def prevalence(self) -> Spread:
+    def prevalence(self) -> MeansAndErrors:
         """Mean of y(x) in each group, by component."""
         n = self.sums.counts[:, :1]
         mean = self._expected
@@ -70,7 +66,7 @@ class GroupPosterior:
         by_rows = np.maximum(self.sums.squares / n - mean**2, 0.0) / n
         # within a cell the ridge goes on; each group moves along it as far on the logit scale
         along = self._ridge_deviation * mean * (1 - mean)
-        return Spread(mean, np.sqrt(by_theta / n**2 + by_rows + along**2))
+        return mean, np.sqrt(by_theta / n**2 + by_rows + along**2)
 
     @cached_property
     def _ridge_deviation(self) -> Floats:
@@ -111,10 +107,9 @@ class GroupPosterior:
         side = self.mixture.outcome_model
         return side.share, side.share_sd
 
-    def hidden(self) -> Spread:
+    def hidden(self) -> MeansAndErrors:
         """Positives among the unlabelled rows of each group, by component."""
-        n, prevalence = self.sums.counts[:, :1], self.prevalence()
-        return Spread(self.sums.hidden, n * prevalence.sd)
+        return self.sums.hidden, self.sums.counts[:, :1] * self.prevalence()[1]
 
 
 class PosteriorInference(Inference):
@@ -143,15 +138,14 @@ class PosteriorInference(Inference):
         """
         _only_posterior(options)
         names, found = self._found(by)
-        spread, least = found.prevalence(), found.labelled_share[:, None]
-        one = np.ones_like(least)
-        return self._estimates("prevalence", names, spread, (least, one), level, by)
+        bounds = found.labelled_share[:, None], np.ones((len(names), 1))
+        return self._estimates("prevalence", names, found.prevalence(), bounds, level, by)
 
     def label_frequency(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
         """P(S=1 | Y=1), the share of positives that are labelled; see :meth:`prevalence`."""
         estimates, found = self.prevalence(by=by, level=level, **options), self._found(by)[1]
         each = {None: estimates} if by is None else estimates
-        shares = zip(each.items(), found.labelled_share, found.prevalence().mean, strict=True)
+        shares = zip(each.items(), found.labelled_share, found.prevalence()[0], strict=True)
         inverted = {}
         for (group, pi), mean_s, means in shares:
             value = float(self._mixture.weight @ (mean_s / means))
@@ -187,8 +181,8 @@ class PosteriorInference(Inference):
             f"{type(model).__name__}: {n} rows, {labelled} labelled; posterior of "
             f"{len(mixture.weight)} components"
         )
-        said = {SWAPPED: not model.orientation_.clear, BENT: mixture.coefficients().beta is None}
-        notes = tuple(note for note, holds in said.items() if holds)
+        holds = {SWAPPED: not model.orientation_.clear, BENT: mixture.coefficients().beta is None}
+        notes = tuple(note for note in holds if holds[note])
         return Summary.from_posterior(terms, np.vstack(values), heading, level, notes)
 
     def diagnose(self) -> PosteriorDiagnosis:
@@ -226,22 +220,23 @@ class PosteriorInference(Inference):
         self,
         name: str,
         names: tuple[Any, ...],
-        spread: Spread,
+        numbers: MeansAndErrors,
         bounds: tuple[Floats, Floats],
         level: float,
         by: Any,
     ) -> Any:
         check_level(level)
-        ends = np.clip(self._mixture.credible_share(spread.mean, spread.sd, level), *bounds)
+        mean, sd = numbers
+        ends = np.clip(self._mixture.credible_share(mean, sd, level), *bounds)
         weight = self._mixture.weight
-        value = spread.mean @ weight
-        se = np.sqrt((spread.sd**2 + (spread.mean - value[:, None]) ** 2) @ weight)
-        numbers = zip(names, value.tolist(), se.tolist(), ends.tolist(), strict=True)
-        found = {
+        value = mean @ weight
+        se = np.sqrt((sd**2 + (mean - value[:, None]) ** 2) @ weight)
+        columns = zip(names, value.tolist(), se.tolist(), ends.tolist(), strict=True)
+        estimates = {
             group: Estimate(name, v, e, low, high, level, METHOD)
-            for group, v, e, (low, high) in numbers
+            for group, v, e, (low, high) in columns
         }
-        return found[None] if by is None else found
+        return estimates[None] if by is None else estimates
 
 
 SWAPPED = "Class and labelling may be swapped: see orientation_."

@@ -5,35 +5,15 @@ the two models have different features or penalties, if rows of known class or t
 in it, or if negatives are labelled too.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
-from doublelogit._types import Floats, Ints
-from doublelogit.core.design import Terms
+from doublelogit._types import Floats
+
+if TYPE_CHECKING:
+    from doublelogit.methods.problem import Problem
 
 Combinations = tuple[tuple[int, int], tuple[int, int]]
-
-
-class TwoModels(Protocol):
-    """Facts of a problem that tell its two models apart."""
-
-    @property
-    def outcome(self) -> Terms: ...
-    @property
-    def propensity(self) -> Terms: ...
-    @property
-    def smooth(self) -> Ints | None: ...
-    @property
-    def l2(self) -> float: ...
-    @property
-    def propensity_l2(self) -> float: ...
-    @property
-    def beliefs(self) -> Sequence[Any]: ...
-    @property
-    def false_label_rate(self) -> float: ...
-    @property
-    def audited(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -49,7 +29,7 @@ class Symmetry:
     swap: Combinations = ((0, 1), (1, 0))
     assumption: str = "norm"
 
-    def broken_by(self, problem: TwoModels) -> str | None:
+    def broken_by(self, problem: "Problem") -> str | None:
         """The first thing that tells the two models apart, None if they may swap unnoticed."""
         if self.features_differ(problem):
             return "features"
@@ -61,7 +41,7 @@ class Symmetry:
             return "false labels"
         return None if problem.l2 == problem.propensity_l2 else "penalty"
 
-    def features_differ(self, problem: TwoModels) -> bool:
+    def features_differ(self, problem: "Problem") -> bool:
         """Whether the features of the two models tell them apart; smooth terms do not."""
         if problem.smooth is None:
             return problem.outcome is not problem.propensity
@@ -70,7 +50,7 @@ class Symmetry:
         ]
         return not straight[0].same(straight[1])
 
-    def exact(self, problem: TwoModels) -> bool:
+    def exact(self, problem: "Problem") -> bool:
         """Whether in a symmetric problem the swapped pair is as good to the last digit."""
         return problem.outcome is problem.propensity
 

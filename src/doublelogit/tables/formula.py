@@ -1,22 +1,17 @@
 """``label ~ outcome features | labelling features``, as R users write it."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from doublelogit.common.extras import needs
 from doublelogit.exceptions import TableError
 
-
-class Formula(NamedTuple):
-    """Columns that a formula names; None where it names all."""
-
-    label: str
-    outcome: tuple[str, ...] | None
-    propensity: tuple[str, ...] | None
+Names = tuple[str, ...] | None
 
 
-def parse_formula(text: str) -> Formula:
-    """The columns of a formula such as ``diagnosed ~ age + bmi | age + visits``.
+def parse_formula(text: str) -> tuple[str, Names, Names]:
+    """Label, outcome and labelling columns of a formula; None where it names all.
 
+    Such as ``diagnosed ~ age + bmi | age + visits``.
     Names with blanks go in backticks, ``1`` is a constant, ``.`` stands for all columns. Without a
     second part both models have the same features. Functions and products are refused:
     formulaic evaluates those as Python, and a model file must never carry code.
@@ -34,7 +29,7 @@ def parse_formula(text: str) -> Formula:
     sides = [_side(parser, side, text) for side in halves[1].split("|")]
     if label is None or len(label) != 1:
         raise TableError(f"left of ~ stands the label column alone; got {halves[0].strip()!r}.")
-    return Formula(label[0], sides[0], sides[-1])
+    return label[0], sides[0], sides[-1]
 
 
 def _side(parser: Any, side: str, text: str) -> tuple[str, ...] | None:

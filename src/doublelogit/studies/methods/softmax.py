@@ -19,7 +19,7 @@ from doublelogit._types import Floats, Ints
 from doublelogit.core.design import Terms
 from doublelogit.core.link import Response
 from doublelogit.methods.problem import Problem, full
-from doublelogit.methods.symmetry import Combinations, Symmetry, TwoModels
+from doublelogit.methods.symmetry import Combinations, Symmetry
 from doublelogit.studies.methods.softmax_pair import SoftmaxPair
 from doublelogit.studies.methods.softmax_response import SoftmaxResponse
 
@@ -36,11 +36,11 @@ class SoftmaxSymmetry(Symmetry):
     swap: Combinations = ((-1, 0), (1, 1))
     assumption: str = "likeness"
 
-    def features_differ(self, problem: TwoModels) -> bool:
+    def features_differ(self, problem: Problem) -> bool:
         """Features tell them apart if beta + gamma does not fit in the place of gamma."""
         return problem.outcome.without(_columns(problem.propensity)).size > 1
 
-    def exact(self, problem: TwoModels) -> bool:
+    def exact(self, problem: Problem) -> bool:
         """The penalty is on gamma, and that of the swapped pair is beta + gamma."""
         return problem.l2 == 0 and problem.propensity_l2 == 0
 
