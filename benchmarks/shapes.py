@@ -76,7 +76,7 @@ def gained(column, values, y):
     """What a transform is worth to a logistic regression on this column alone."""
     x = np.where(values.isna(), column.fill, values)
     judged = x if (x == x.min()).mean() < 0.5 else x[x > x.min()]
-    reach = shapes.Reach.over(Stream(lambda: iter((judged,))), float(np.median(judged)))
+    reach = shapes.HalfRanges.over(Stream(lambda: iter((judged,))), float(np.median(judged)))
     bent = column.encode(values).values[:, 0]
     return {
         "column": column.name,

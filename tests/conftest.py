@@ -109,7 +109,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(memory, "rows_per_block", lambda *_: 500)
     monkeypatch.setattr(parquet, "rows_per_block", lambda *_: 500)
     monkeypatch.setattr(parquet_files, "PIECE_ROWS", 1000)
-    monkeypatch.setattr(column_buffer, "LARGE", 4000)
+    monkeypatch.setattr(column_buffer, "LARGE_BUFFER", 4000)
     monkeypatch.setattr(selection, "FEW", 50)
 
 

@@ -128,12 +128,12 @@ class Cache(Case):
         self.model = NaiveClassifier().fit(frame[["b"]], frame["s"])
 
     def write(self, folder, version):
-        large, column_buffer.LARGE = column_buffer.LARGE, 4000
+        large, column_buffer.LARGE_BUFFER = column_buffer.LARGE_BUFFER, 4000
         try:
             scan = scan_parquet(folder.parent / f"{folder.name}.parquet", Roles("s"), cache=folder)
             self.model.fit(scan)
         finally:
-            column_buffer.LARGE = large
+            column_buffer.LARGE_BUFFER = large
 
     def state(self, folder):
         return {"coef": self.model.coef_.tobytes()}

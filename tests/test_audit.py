@@ -73,7 +73,7 @@ def test_every_engine_draws_the_same_rows_and_makes_the_same_estimate(
     frame[:500].to_parquet(tmp_path / "t" / "0.parquet", index=False)
     frame[500:].to_parquet(tmp_path / "t" / "1.parquet", index=False)
     if door == "small scan":
-        monkeypatch.setattr("doublelogit.audit.blocks.BLOCK", 170)
+        monkeypatch.setattr("doublelogit.audit.blocks.AUDIT_BLOCK", 170)
     X = (
         Table.from_frame(frame, model.roles_)
         if door == "table"

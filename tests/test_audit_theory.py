@@ -20,7 +20,7 @@ from doublelogit.audit.interval import (
     score_interval,
     total_interval,
 )
-from doublelogit.audit.strata import BINS, UNIFORM, Sums, bin_of, make_strata
+from doublelogit.audit.strata import H_BINS, UNIFORM, Sums, bin_of, make_strata
 
 Z = 1.959963984540054
 
@@ -35,7 +35,7 @@ def sums_of(h, cost=None):
     h = np.asarray(h, float)
     cost = np.ones(len(h)) if cost is None else cost
     values = [np.ones(len(h)), h, h * (1 - h), cost, np.sqrt(h * (1 - h) / cost)]
-    tables = [np.bincount(bin_of(h), weights=v, minlength=BINS)[None] for v in values]
+    tables = [np.bincount(bin_of(h), weights=v, minlength=H_BINS)[None] for v in values]
     return Sums(*tables[:4], {"prevalence": tables[4]})
 
 

@@ -15,7 +15,7 @@ from doublelogit import Roles, TableClassifier, load, scan_parquet
 from doublelogit.exceptions import TableError
 from doublelogit.inference.estimate import Estimate
 from doublelogit.tables import TableEncoding
-from doublelogit.tables.curves import MOST_VALUES, Curves, thinned
+from doublelogit.tables.curves import MOST_SAMPLED, Curves, thinned
 
 ROLES = Roles(label="s", propensity_features=["z"])
 
@@ -87,9 +87,9 @@ def test_few_values_have_few_curves(values, terms):
 
 
 def test_thinned_values_do_not_depend_on_the_parts_they_come_in():
-    x = np.random.default_rng(5).normal(size=3 * MOST_VALUES)
+    x = np.random.default_rng(5).normal(size=3 * MOST_SAMPLED)
     whole = thinned([x])
-    assert MOST_VALUES / 2 <= len(whole) <= MOST_VALUES
+    assert MOST_SAMPLED / 2 <= len(whole) <= MOST_SAMPLED
     np.testing.assert_array_equal(whole, thinned(np.array_split(x, 17)))
 
 

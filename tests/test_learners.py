@@ -11,7 +11,7 @@ from test_curves import ROLES, bent_table, fitted
 from typer.testing import CliRunner
 
 from doublelogit import BoostedClassifier, JointClassifier, Roles, TableClassifier, load
-from doublelogit.bends.trees import BINS, Bins, forest, joined
+from doublelogit.bends.trees import NUMBER_BINS, Bins, forest, joined
 from doublelogit.cli import app
 from doublelogit.core.held_out import compared, simplest
 from doublelogit.exceptions import TableError
@@ -52,7 +52,7 @@ def test_trees_as_arrays_say_of_numbers_what_the_booster_says_of_bins():
     target = X[:, 0] + np.sin(7 * X[:, 2]) + X[:, 1] * (X[:, 3] % 2)
     bins = Bins.learn(X, np.array([1, 2, 3]), np.array([False, True, True]))
     cut = bins.cut(X)
-    assert len(np.unique(cut[:, 0])) == BINS
+    assert len(np.unique(cut[:, 0])) == NUMBER_BINS
     seen = X[:, 2] != 5  # a level that the booster has never met
     booster = HistGradientBoostingRegressor(max_iter=8, categorical_features=bins.categorical)
     booster.fit(cut[seen], target[seen], sample_weight=rng.random(seen.sum()))

@@ -19,7 +19,7 @@ from doublelogit import (
     scan_parquet,
     scar_test,
 )
-from doublelogit.engines.parquet import Blocks
+from doublelogit.engines.parquet import ParquetBlocks
 
 newton = import_module("doublelogit.core.solvers.newton")  # whose name is that of its function
 
@@ -32,13 +32,13 @@ APART = {"outcome_features": ["a", "b"], "propensity_features": ["c"]}
 @pytest.fixture
 def passes(monkeypatch):
     """Number of passes over the features of Parquet files so far."""
-    made, iterate = [], Blocks.__iter__
+    made, iterate = [], ParquetBlocks.__iter__
 
     def counted(self):
         made.append(1)
         return iterate(self)
 
-    monkeypatch.setattr(Blocks, "__iter__", counted)
+    monkeypatch.setattr(ParquetBlocks, "__iter__", counted)
     return made
 
 

@@ -9,7 +9,7 @@ from doublelogit import scar_test
 from doublelogit.inference.bending import bent_test
 from doublelogit.inference.scar import ScarTest
 from doublelogit.inference.scar_likelihood import (
-    FAR,
+    FAR_P_VALUE,
     LOOK,
     Hypotheses,
     by_law,
@@ -202,7 +202,7 @@ def test_a_statistic_far_beyond_a_few_draws_is_judged_by_a_stretched_law():
     assert test.freedom == 3
     assert not test.asymptotic
     low, high = test.p_interval
-    assert low < test.p_value < high < FAR
+    assert low < test.p_value < high < FAR_P_VALUE
     assert test.p_value == pytest.approx(
         stats.chi2.sf(test.statistic * 3 / test.null.mean(), 3), rel=1e-9
     )

@@ -21,7 +21,12 @@ from doublelogit import (
     infer,
 )
 from doublelogit.common import threads as module
-from doublelogit.common.threads import WIDE, paying_threads, thread_limit, with_paying_threads
+from doublelogit.common.threads import (
+    WIDE_PRODUCT,
+    paying_threads,
+    thread_limit,
+    with_paying_threads,
+)
 from doublelogit.engines.memory import MemoryRows
 
 BEFORE = 3  # more than any limit, and than this machine may have cores
@@ -85,17 +90,17 @@ def test_after_an_error_as_before(many, api):
 
 
 def test_narrow_products_get_one_thread_and_wide_ones_more(many):
-    with paying_threads(WIDE - 1):
+    with paying_threads(WIDE_PRODUCT - 1):
         assert now() == {1}
-    with paying_threads(WIDE, most=2):
+    with paying_threads(WIDE_PRODUCT, most=2):
         assert now() == {min(2, module.os.cpu_count())}
 
     @with_paying_threads
     def inside(X):
         return now()
 
-    assert inside(np.empty((2, WIDE - 1))) == {1}
-    assert inside(X=np.empty((2, WIDE))) == {min(BEFORE, module.os.cpu_count())}
+    assert inside(np.empty((2, WIDE_PRODUCT - 1))) == {1}
+    assert inside(X=np.empty((2, WIDE_PRODUCT))) == {min(BEFORE, module.os.cpu_count())}
 
 
 def test_two_python_threads_that_overlap_do_not_undo_each_other(many):

@@ -14,7 +14,7 @@ from scipy.special import expit
 from doublelogit._types import Floats, Ints
 
 
-class Mechanism(Protocol):
+class LabellingMechanism(Protocol):
     """Something that labels positives with a probability of their features."""
 
     def propensity(self, X: Floats) -> Floats:

@@ -170,7 +170,7 @@ def ipw_lee_liu(
     return recall**2 / share if share > 0 else 0.0
 
 
-class Calibration(NamedTuple):
+class CalibrationCurve(NamedTuple):
     """Bins of equal size: mean probability predicted, labelled share, rows; and the mean gap."""
 
     predicted: Floats
@@ -179,7 +179,7 @@ class Calibration(NamedTuple):
     error: float
 
 
-def label_calibration(s: ArrayLike, s_x: ArrayLike, n_bins: int = 10) -> Calibration:
+def label_calibration(s: ArrayLike, s_x: ArrayLike, n_bins: int = 10) -> CalibrationCurve:
     """Calibration of the probability of a label s(x): its distance from the labelled share by bin.
 
     Parameters
@@ -198,7 +198,7 @@ def label_calibration(s: ArrayLike, s_x: ArrayLike, n_bins: int = 10) -> Calibra
     predicted = np.array([s_x[rows].mean() for rows in bins])
     observed = np.array([s[rows].mean() for rows in bins])
     size = np.array([len(rows) for rows in bins], dtype=float)
-    return Calibration(predicted, observed, size, _mean(np.abs(predicted - observed), size))
+    return CalibrationCurve(predicted, observed, size, _mean(np.abs(predicted - observed), size))
 
 
 def scorer(

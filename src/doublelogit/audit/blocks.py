@@ -27,7 +27,7 @@ from doublelogit.tables.read import from_arrow
 from doublelogit.tables.table import row_groups
 from doublelogit.tables.words import as_words
 
-BLOCK = 2**17  # rows of a scan at once
+AUDIT_BLOCK = 2**17  # rows of a scan at once
 T = TypeVar("T")
 
 
@@ -124,7 +124,7 @@ class ScanBlocks:
         return self.fitted.roles.id is None
 
     def _frames(self, piece: Any = None) -> Iterator[Any]:
-        for _, batch in self.scan.files.batches(self.columns, BLOCK, piece):
+        for _, batch in self.scan.files.batches(self.columns, AUDIT_BLOCK, piece):
             yield from_arrow(batch)
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.blocks import Block, Blocks, first_rows
 from doublelogit.audit.draw import row_keys, smallest
-from doublelogit.audit.strata import FEWEST, Strata, number_of_strata
+from doublelogit.audit.strata import FEWEST_PER_STRATUM, Strata, number_of_strata
 from doublelogit.audit.tally import Chosen, Question, wanted
 
 
@@ -29,8 +29,10 @@ def draft_clusters(
 
     block_sums = blocks.map(partial(_sums, question), first_rows(blocks))
     units = pd.concat([sums for _, sums in block_sums]).groupby("cluster").sum()
-    if len(units) < FEWEST:
-        raise ValueError(f"clusters are drawn from at least {FEWEST}; got {len(units)}.")
+    if len(units) < FEWEST_PER_STRATUM:
+        raise ValueError(
+            f"clusters are drawn from at least {FEWEST_PER_STRATUM}; got {len(units)}."
+        )
     stratum, wanted_units = _cut(units["rows"].to_numpy(), budget)
     random = row_keys(np.arange(len(units)), seed)
     taken = smallest(random, stratum, wanted_units)
@@ -58,8 +60,8 @@ def _sums(question: Question, block: Block, start: int) -> tuple[int, Any]:
 
 def _cut(size: Floats, budget: float) -> tuple[Ints, Ints]:
     """Stratum of each cluster, by size, and how many of each stratum to draw."""
-    units = max(FEWEST, round(budget / float(size.mean())))
-    pieces = min(number_of_strata(units), max(1, len(size) // (2 * FEWEST)))
+    units = max(FEWEST_PER_STRATUM, round(budget / float(size.mean())))
+    pieces = min(number_of_strata(units), max(1, len(size) // (2 * FEWEST_PER_STRATUM)))
     order = np.argsort(size, kind="stable")
     at = (np.cumsum(size[order]) - size[order] / 2) / size.sum()
     stratum = np.empty(len(size), dtype=np.intp)
@@ -68,7 +70,7 @@ def _cut(size: Floats, budget: float) -> tuple[Ints, Ints]:
     total = np.bincount(stratum, weights=size)
     mean = total / np.bincount(stratum)
     draws = np.round(budget * total / total.sum() / mean)  # rows in proportion to rows
-    return stratum, np.clip(draws, FEWEST, np.bincount(stratum)).astype(np.intp)
+    return stratum, np.clip(draws, FEWEST_PER_STRATUM, np.bincount(stratum)).astype(np.intp)
 
 
 def _rows_of(

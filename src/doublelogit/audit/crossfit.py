@@ -18,10 +18,10 @@ from doublelogit.core.folds import Folds, cluster_keys, content_keys
 from doublelogit.table_models.table_model import FittedTable, fit_rows, quietly
 from doublelogit.tables import Table
 
-FOLDS = 5
+AUDIT_FOLDS = 5
 
 
-def audit_folds(audit: Audit, table: Table, n_folds: int = FOLDS) -> Ints:
+def audit_folds(audit: Audit, table: Table, n_folds: int = AUDIT_FOLDS) -> Ints:
     """Fold of every audited row: by its cluster, if clusters were drawn, or by its features."""
     if audit.cluster is None:
         keys = content_keys(table.features.iloc[audited_rows(audit, table)])

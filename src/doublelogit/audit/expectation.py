@@ -21,10 +21,10 @@ from doublelogit.audit.interval import Cells, total_interval
 from doublelogit.audit.strata import Strata
 from doublelogit.common.thresholds import FEW_AUDITED
 
-LEVEL = 0.95  # of the intervals
-DRAWS = 15
-NEAR = 2.0  # factor within which expected counts tell the budget
-MANY = 2  # times the number that is few: from there on one draw stands for all
+PLANNED_LEVEL = 0.95  # of the intervals
+WIDTH_DRAWS = 15
+BUDGET_RANGE = 2.0  # factor within which expected counts tell the budget
+TIMES_FEW = 2  # times the number that is few: from there on one draw stands for all
 TRUTHS = ("holds", "nothing", "worst")
 
 
@@ -62,7 +62,7 @@ class Earlier:
     def from_total(cls, total: Total, rows: float) -> "Earlier":
         """What a number of positives among so many unlabelled rows rests on."""
         cells = total.cells.weighted(rows / total.cells.total)  # weights of rows do not matter here
-        low, high, _ = total_interval(cells, cells.estimate, total.ratio, LEVEL)
+        low, high, _ = total_interval(cells, cells.estimate, total.ratio, PLANNED_LEVEL)
         width = (total.high - total.low) * rows / total.cells.total
         return cls(cells, total.ratio, width / (high - low) if high > low else 1.0)
 
@@ -141,17 +141,17 @@ def expected_width(
         cells, left, stretch = Cells(strata.rows, drawn, ends, unseen), ratio, 1.0
         if earlier is not None:
             (cells, left), stretch = earlier.and_then(cells, ratio), earlier.stretch
-        low, high, _ = total_interval(cells, cells.estimate, left, LEVEL)
+        low, high, _ = total_interval(cells, cells.estimate, left, PLANNED_LEVEL)
         return stretch * (high - low)
 
     positive, number = float(drawn @ share), float(drawn.sum())
     if earlier is not None:
         positive += float(earlier.cells.positive.sum())
         number += float(earlier.cells.drawn.sum())
-    if roughly or min(positive, number - positive) > MANY * FEW_AUDITED:
+    if roughly or min(positive, number - positive) > TIMES_FEW * FEW_AUDITED:
         return width(drawn * share)  # widths hardly differ from draw to draw
     rng = np.random.default_rng(0)
-    return float(np.median([width(_counts(rng, drawn, share)) for _ in range(DRAWS)]))
+    return float(np.median([width(_counts(rng, drawn, share)) for _ in range(WIDTH_DRAWS)]))
 
 
 def _left(strata: Strata, drawn: Floats, share: Floats) -> float:
@@ -191,7 +191,7 @@ def budget_for(
         return computed > width * population
 
     near = _smallest(lambda budget: wide(budget, True), least, most)
-    low, high = max(near / NEAR, least), min(near * NEAR, most)
+    low, high = max(near / BUDGET_RANGE, least), min(near * BUDGET_RANGE, most)
     return float(np.ceil(_smallest(lambda budget: wide(budget, False), low, high)))
 
 

@@ -25,7 +25,7 @@ from scipy.stats import t
 from doublelogit._types import Floats
 from doublelogit.common.thresholds import FEW_AUDITED
 
-GRID = np.geomspace(1e-7, 1e7, 240)  # multipliers, in units of the largest n_k / W_k
+MULTIPLIERS = np.geomspace(1e-7, 1e7, 240)  # multipliers, in units of the largest n_k / W_k
 HALVINGS = 40
 Excess = Callable[[Floats], tuple[Floats, Floats]]
 GRAIN = 12  # steps of the exact distribution's grid in the smallest weight of a row
@@ -120,7 +120,7 @@ def score_interval(cells: Cells, estimate: float, ratio: float, c: float) -> tup
         return total, (total - estimate) ** 2 - c * c * ratio * cells.variance(share)
 
     scale = float((cells.drawn / cells.weight).max())
-    low, high = (_last_kept(excess, estimate, sign * scale * GRID) for sign in (1.0, -1.0))
+    low, high = (_last_kept(excess, estimate, sign * scale * MULTIPLIERS) for sign in (1.0, -1.0))
     return min(low, estimate), max(high, estimate)
 
 
@@ -171,7 +171,7 @@ def exact_interval(cells: Cells, level: float) -> tuple[float, float]:
 
 def _crossing(above: Callable[[float], float], scale: float, sign: float) -> float:
     """Multiplier beyond which a tail is too small."""
-    inside, outside = sign * scale * GRID[0], sign * scale * GRID[-1]
+    inside, outside = sign * scale * MULTIPLIERS[0], sign * scale * MULTIPLIERS[-1]
     if above(outside) > 0:
         return outside
     for _ in range(HALVINGS):

@@ -28,7 +28,7 @@ from doublelogit.registry import AUDIT_GOALS
 
 FIRST_GUESS = 100.0  # rows for which strata are made before a width is turned into a budget
 FEWEST_MORE = 15  # rows of a later round: smaller ones tell too little of their own variance
-CURVE = (20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 800, 1200, 2000)
+CURVE_BUDGETS = (20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 800, 1200, 2000)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Plan:
         number = self.audit.frame["stratum"].astype(int) - 1
         return float(self.strata.cost[number].sum())
 
-    def curve(self, budgets: Sequence[float] = CURVE) -> list[Expected]:
+    def curve(self, budgets: Sequence[float] = CURVE_BUDGETS) -> list[Expected]:
         """Expected width against budget, as far as there are rows."""
         most = float(self.strata.rows @ self.strata.cost)
         sizes = sorted({*(b for b in budgets if b < most), self.spent})

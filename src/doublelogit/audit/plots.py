@@ -4,7 +4,7 @@ from typing import Any
 
 from doublelogit.audit.expectation import Expected
 
-LINES = (
+TRUTH_LINES = (
     ("holds", "if the model holds", "#1f6fb4", "-"),
     ("nothing", "if its scores tell nothing", "#d9772b", "--"),
     ("worst", "whatever is true", "#777777", ":"),
@@ -19,17 +19,17 @@ def draw_curve(curve: list[Expected], chosen: Expected) -> Any:
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     ax = figure.subplots()
     rows = [line.rows for line in curve]
-    for name, label, colour, style in LINES:
+    for name, label, colour, style in TRUTH_LINES:
         half = [50 * vars(line)[name] for line in curve]
         ax.plot(rows, half, style, color=colour, lw=2, label=label)
-    ax.plot([chosen.rows], [50 * chosen.holds], "o", color=LINES[0][2], ms=7)
+    ax.plot([chosen.rows], [50 * chosen.holds], "o", color=TRUTH_LINES[0][2], ms=7)
     ax.annotate(
         f"{chosen.rows} rows: ±{50 * chosen.holds:.1f}",
         (chosen.rows, 50 * chosen.holds),
         textcoords="offset points",
         xytext=(-8, -12),
         ha="right",
-        color=LINES[0][2],
+        color=TRUTH_LINES[0][2],
     )
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(FixedLocator([r for r in rows if str(r)[0] in "1235"] or rows))

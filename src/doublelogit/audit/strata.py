@@ -27,15 +27,15 @@ from doublelogit.audit.grouped import sum_by
 UNIFORM = 0.7  # of the audit is drawn without regard to the model
 UNIFORM_LATER = 0.4  # of later rounds, when h was put right by what had been found
 LISTED = 0.2  # of an audit of a list is drawn from all rows
-BINS = 2048  # of h, from which strata are put together
-APART = 0.1  # distance of h from the swapped model's that makes a class of its own
-FEWEST = 2  # rows of a stratum: with one there is no variance
+H_BINS = 2048  # of h, from which strata are put together
+SWAP_APART = 0.1  # distance of h from the swapped model's that makes a class of its own
+FEWEST_PER_STRATUM = 2  # rows of a stratum: with one there is no variance
 
 
 def bin_of(h: Floats) -> Ints:
     """Bin of each h, of equal widths in arcsin sqrt(h), where the variance of a draw is even."""
     angle = np.arcsin(np.sqrt(np.clip(h, 0, 1))) / (np.pi / 2)
-    return np.minimum((angle * BINS).astype(np.intp), BINS - 1)
+    return np.minimum((angle * H_BINS).astype(np.intp), H_BINS - 1)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Strata:
     def allocation(self, budget: float) -> Ints:
         """Rows to draw from each stratum, of which all cost about the budget."""
         wanted = budget * self.share / float(self.share @ self.cost)
-        least = np.minimum(FEWEST, self.rows)
+        least = np.minimum(FEWEST_PER_STRATUM, self.rows)
         drawn = np.clip(np.floor(wanted), least, self.rows)
         for k in np.argsort(np.floor(wanted) - wanted, kind="stable"):  # largest remainders first
             if drawn[k] < self.rows[k] and float(drawn @ self.cost) + self.cost[k] <= budget:

@@ -10,7 +10,7 @@ from doublelogit._types import Floats, Ints
 from doublelogit.audit.blocks import Block
 from doublelogit.audit.draw import row_keys, smallest
 from doublelogit.audit.grouped import sum_by
-from doublelogit.audit.strata import APART, BINS, Strata, Sums, bin_of
+from doublelogit.audit.strata import H_BINS, SWAP_APART, Strata, Sums, bin_of
 
 # Group, whether on the list, whether the swapped model disagrees, power of two of the cost.
 Key = tuple[str, bool, bool, int]
@@ -54,7 +54,7 @@ def tally(question: Question, block: Block, start: int) -> Tally:
     tables = {}
     for key in dict.fromkeys(keys):
         mine = np.array([k == key for k in keys]) if len(set(keys)) > 1 else slice(None)
-        tables[key] = np.stack([sum_by(bins[mine], v[mine], BINS) for v in values])
+        tables[key] = np.stack([sum_by(bins[mine], v[mine], H_BINS) for v in values])
     first = np.argsort(-block.h[rows], kind="stable")[: question.top]
     first_keys, h = [keys[i] for i in first], block.h[rows][first]
     return Tally(len(block), tables, h, rows[first], first_keys, bins[first], values[:, first])
@@ -71,7 +71,7 @@ def _keys(block: Block, rows: Ints) -> list[Key]:
     group = [""] * len(rows) if block.group is None else block.group[rows].tolist()
     apart = np.zeros(len(rows), dtype=bool)
     if block.swapped is not None:
-        apart = np.abs(block.h - block.swapped)[rows] >= APART
+        apart = np.abs(block.h - block.swapped)[rows] >= SWAP_APART
     dear = np.zeros(len(rows), dtype=int)
     if block.cost is not None:
         dear = np.floor(np.log2(block.cost[rows])).astype(int)
@@ -109,7 +109,7 @@ def add_up(
     tables: dict[Key, Floats] = {}
 
     def at(key: Key) -> Floats:
-        return tables.setdefault(key, np.zeros((len(question.fields), BINS)))
+        return tables.setdefault(key, np.zeros((len(question.fields), H_BINS)))
 
     for i, each in enumerate(tallies):
         for key, table in each.tables.items():

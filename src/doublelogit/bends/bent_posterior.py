@@ -55,12 +55,12 @@ from doublelogit.methods.problem import Problem
 
 LINES, CURVES = "lines", "curves"
 PARTS = 12  # components that stand for all while a class is bent; more make no difference
-TINY = 1e-12  # shares of 0 and 1 have no logit
+SHARE_GUARD = 1e-12  # shares of 0 and 1 have no logit
 NO_COEF = np.zeros(0)  # lines of a posterior have coefficients in every component
 
 
 @dataclass(frozen=True)
-class Components:
+class BentComponents:
     """Some components of a posterior at every row: weights, and logits of y and e."""
 
     weight: Floats
@@ -68,7 +68,7 @@ class Components:
     b: Floats
 
     @classmethod
-    def of(cls, model: PosteriorMixture, X: Floats) -> "Components":
+    def of(cls, model: PosteriorMixture, X: Floats) -> "BentComponents":
         """A systematic sample of the components in the order of their prevalences."""
         order = np.argsort(model.outcome_model.share, kind="stable")
         total = np.cumsum(model.weight[order])
@@ -119,7 +119,7 @@ class PosteriorFold:
 
     inside: Ints
     train: Ints
-    components: Components
+    components: BentComponents
     outcome: Bent
     line: Floats
 
@@ -197,7 +197,7 @@ def _start(
     folds = []
     for train, inside in splits:
         model = _outside(problem, train, whole, settings)
-        components, line = Components.of(model, rows.X), model.outcome_logit(rows.X)
+        components, line = BentComponents.of(model, rows.X), model.outcome_logit(rows.X)
         bent = Unbent(line) if make is None else make(train, NO_COEF, line)
         folds.append(PosteriorFold(inside, train, components, bent, line))
     return whole, folds
@@ -269,12 +269,12 @@ def _logit_shares(problem: Problem, side: PosteriorSide) -> Floats:
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
     share = rows.weight @ expit(side.predictor(rows.X)) / rows.weight.sum()
-    return np.asarray(logit(np.clip(share, TINY, 1 - TINY)))
+    return np.asarray(logit(np.clip(share, SHARE_GUARD, 1 - SHARE_GUARD)))
 
 
 def _moved(side: BentPosteriorSide, by: Floats) -> BentPosteriorSide:
     """The side with shares moved on the logit scale, so that what is known of them stays known."""
-    before = np.clip(side.share, TINY, 1 - TINY)
+    before = np.clip(side.share, SHARE_GUARD, 1 - SHARE_GUARD)
     share = expit(logit(before) + by)
     spread = side.share_sd * share * (1 - share) / (before * (1 - before))
     return replace(side, share=share, share_sd=spread)

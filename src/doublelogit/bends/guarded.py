@@ -88,7 +88,7 @@ Maker = Callable[[Ints, Floats, Floats], Bent]
 
 
 @dataclass
-class Line:
+class StraightHalf:
     """The logistic model of a half, fitted again in every round."""
 
     rows: MemoryRows
@@ -298,7 +298,7 @@ def _half(
     for model, short, make in zip(models, problem.likelihood.split(theta), bent, strict=True):
         model.theta = short
         if make is None:
-            sides.append(Line(rows, model, train))
+            sides.append(StraightHalf(rows, model, train))
         else:
             sides.append(make(train, model.coef, predictor(rows.X, model.coef)))
     return Half(train, *sides)

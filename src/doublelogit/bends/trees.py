@@ -16,8 +16,8 @@ from doublelogit._types import Floats, Ints
 from doublelogit.fitted.forest import LEAF, Forest
 
 LEVELS = 256  # of a category, at most, that a booster tells apart
-BINS = 128  # of a number
-SAME = 1e-9  # of the range of a column: values that are no further apart are one
+NUMBER_BINS = 128  # of a number
+SAME_VALUE = 1e-9  # of the range of a column: values that are no further apart are one
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Bins:
 def _edges(x: Floats) -> Floats:
     """Numbers halfway between values, so that rounding puts no value on the other side."""
     values = np.unique(x)
-    values = values[np.diff(values, prepend=-np.inf) > SAME * np.ptp(values)]
+    values = values[np.diff(values, prepend=-np.inf) > SAME_VALUE * np.ptp(values)]
     last = np.arange(len(values) - 1)
-    if len(values) > BINS:
-        ends = np.quantile(x, np.linspace(0, 1, BINS + 1)[1:-1], method="lower")
+    if len(values) > NUMBER_BINS:
+        ends = np.quantile(x, np.linspace(0, 1, NUMBER_BINS + 1)[1:-1], method="lower")
         last = np.unique(np.searchsorted(values, ends, side="right") - 1)
         last = last[last < len(values) - 1]
     return np.asarray((values[last] + values[last + 1]) / 2)

@@ -11,7 +11,11 @@ import typer
 from doublelogit import __version__, cli
 from doublelogit.cli.command import Command, Commands
 
-FIRST = ("demo", "check", "report")  # in the list of commands, for who is new; others by name
+FIRST_COMMANDS = (
+    "demo",
+    "check",
+    "report",
+)  # in the list of commands, for who is new; others by name
 
 app = typer.Typer(
     name="doublelogit",
@@ -48,7 +52,7 @@ def main(
 def commands() -> Iterator[tuple[str, ModuleType]]:
     """Names and modules of all commands, in the order in which help lists them."""
     others = sorted({module.name for module in iter_modules(cli.__path__)} - {"app"})
-    for name in dict.fromkeys((*FIRST, *others)):
+    for name in dict.fromkeys((*FIRST_COMMANDS, *others)):
         module = import_module(f"{cli.__name__}.{name}")
         if name in vars(module):
             yield name, module

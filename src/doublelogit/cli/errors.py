@@ -12,7 +12,7 @@ from doublelogit.cli.output import Watched
 from doublelogit.common.wording import as_options, visible
 from doublelogit.exceptions import ModelFileError, SheetError, UsageError
 
-BUG, USAGE, TABLE, MODEL_FILE, PACKAGE, PROBLEM_FOUND, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
+BUG, USAGE, BAD_TABLE, MODEL_FILE, PACKAGE, PROBLEM_FOUND, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def guarded(as_json: bool) -> Iterator[None]:
     except (ValueError, OSError) as error:
         if isinstance(sys.stdout, Watched) and sys.stdout.failure is not None:
             raise  # nobody can be told on an output that is closed or full
-        _end(str(error), TABLE, as_json)
+        _end(str(error), BAD_TABLE, as_json)
     except Exception as error:  # a traceback would help nobody who runs a command
         text = f"this should not happen: {type(error).__name__}: {error}. Please report it."
         _end(text, BUG, as_json)

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 # Columns from which a second thread pays (benchmarks/threads.py): narrower products are slices of
 # half a MiB, which one core finishes before another has begun.
-WIDE = 2000
+WIDE_PRODUCT = 2000
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +35,7 @@ def paying_threads(columns: int = 0, most: int | None = None) -> Iterator[None]:
 
     ``most`` is a further limit, for code that uses the other cores itself.
     """
-    paying = 1 if columns < WIDE else (os.cpu_count() or 1)
+    paying = 1 if columns < WIDE_PRODUCT else (os.cpu_count() or 1)
     with thread_limit(paying if most is None else min(paying, most)):
         yield
 

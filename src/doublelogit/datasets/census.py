@@ -16,7 +16,7 @@ from doublelogit.datasets.benchmark import load_benchmark
 from doublelogit.labelling import draw
 
 # The level of each feature that the bundled table leaves out, by its rule the first.
-FIRST = {
+FIRST_ROW = {
     "workclass": "Federal-gov",
     "education": "10th",
     "marital_status": "Divorced",
@@ -26,7 +26,7 @@ FIRST = {
     "sex": "Female",
 }
 NUMBERS = ("age", "capital_gain", "capital_loss", "hours_per_week")
-MISSING = 0.06  # share of hours that were not asked for
+MISSING_SHARE = 0.06  # share of hours that were not asked for
 DRIVERS = ("workclass", "age")  # of the labelling
 
 
@@ -66,13 +66,13 @@ def load_census(n_rows: int = 6000, *, random_state: int = 0) -> Bunch:
     chosen = np.sort(rng.choice(len(X), n_rows, replace=False))
     X, y = X.iloc[chosen].reset_index(drop=True), y.to_numpy()[chosen]
     frame = pd.DataFrame({name: X[name].astype(int) for name in NUMBERS})
-    for name, first in FIRST.items():
+    for name, first in FIRST_ROW.items():
         frame[name] = _words(X, name, first)
     jobless = frame["workclass"].isna() | (frame["workclass"] == "Never-worked")
     frame.loc[jobless, "occupation"] = None  # that indicator was redundant, so it was left out
     e_x = census_propensity(frame)
     s = draw(y, e_x, rng)
-    frame.loc[rng.random(n_rows) < MISSING, "hours_per_week"] = None
+    frame.loc[rng.random(n_rows) < MISSING_SHARE, "hours_per_week"] = None
     frame.insert(0, "person", [f"P{i + 1:05d}" for i in range(n_rows)])
     frame["on_record"] = pd.Series("yes", index=frame.index).where(s == 1)
     return Bunch(frame=frame, target=y, propensity=e_x, drivers=DRIVERS)

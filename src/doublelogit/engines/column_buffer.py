@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-LARGE = 2**25  # bytes beyond which values are put into a file
+LARGE_BUFFER = 2**25  # bytes beyond which values are put into a file
 
 
 class StoredRows:
@@ -67,7 +67,7 @@ class ColumnBuffer:
             self._stored.append(part)
             return
         self._parts.append(part)
-        if sum(part.nbytes for part in self._parts) > LARGE:
+        if sum(part.nbytes for part in self._parts) > LARGE_BUFFER:
             self._stored = StoredRows(self._dtype, part.shape[1:], self._folder)
             for part in self._parts:
                 self._stored.append(part)

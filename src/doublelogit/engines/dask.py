@@ -24,7 +24,7 @@ from doublelogit.core.labels import Labels
 from doublelogit.core.rows import Prepare, RowColumns, each_column, plus
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.engines.parquet import CODED
-from doublelogit.engines.scan import Observed, ParquetScan
+from doublelogit.engines.scan import ObservedColumns, ParquetScan
 from doublelogit.exceptions import ClusterLostError
 from doublelogit.tables.encoding import TableEncoding
 from doublelogit.tables.labels import LabelCoding
@@ -229,11 +229,11 @@ class DaskSource:
         )
 
 
-def _distinct(observed: Observed) -> NDArray[Any]:
+def _distinct(observed: ObservedColumns) -> NDArray[Any]:
     return np.unique(np.asarray(observed.label))
 
 
-def _part(prepare: Prepare, i: int, X: Any, observed: Observed) -> MemoryRows:
+def _part(prepare: Prepare, i: int, X: Any, observed: ObservedColumns) -> MemoryRows:
     X = _numbers(X, i)
     if len(observed.label) != X.shape[0]:
         raise ValueError(
@@ -284,7 +284,7 @@ def _from_array(X: Any, given: dict[str, Any]) -> DaskSource:
     lengths = X.chunks[0]
     columns = [_cut(name, column, lengths) for name, column in given.items()]
     features = X.to_delayed().ravel().tolist()
-    parts = [_delayed(Observed)(*each) for each in zip(*columns, strict=True)]
+    parts = [_delayed(ObservedColumns)(*each) for each in zip(*columns, strict=True)]
     return DaskSource(features, parts, lengths, X.shape[1], None, sparse.issparse(X._meta))
 
 
@@ -302,7 +302,7 @@ def _from_frame(X: Any, columns: dict[str, Any]) -> DaskSource:
         [_delayed(_columns)(part, f"__{name}") if f"__{name}" in given else None for part in parts]
         for name in columns
     ]
-    pieces = [_delayed(Observed)(*each) for each in zip(*cut, strict=True)]
+    pieces = [_delayed(ObservedColumns)(*each) for each in zip(*cut, strict=True)]
     return DaskSource(features, pieces, (np.nan,) * len(parts), len(names), names)
 
 
@@ -368,5 +368,5 @@ def scan_source(scan: ParquetScan, encoding: TableEncoding) -> DaskSource:
 
 def _read(
     scan: ParquetScan, encoding: TableEncoding, coding: LabelCoding | None, piece: Any
-) -> tuple[Floats, Observed]:
+) -> tuple[Floats, ObservedColumns]:
     return scan.piece(piece, encoding, coding)

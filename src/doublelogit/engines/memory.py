@@ -27,7 +27,7 @@ T = TypeVar("T")
 BLOCK_BYTES = 2**23
 # Columns of a block of so many rows are taken from the heap; longer ones would be mapped and zeroed
 # by the system every time, which costs more than what is computed in them.
-MOST_ROWS = 2**13
+BLOCK_ROWS = 2**13
 LEAST_THINNING = 3  # of rows, below which a part costs nearly as much as the whole
 # Rows set aside are copied if they are at most this share of all. Up to a half it would save a
 # tenth of TM's time, for a copy of half of X; to gather them in every pass saves nothing.
@@ -138,7 +138,7 @@ def _cut(columns: tuple[Column, ...], rows: Any) -> Iterator[Any]:
 def _rows_per_block(X: Matrix) -> int:
     n, p = X.shape
     if not sparse.issparse(X):
-        return min(rows_per_block(8 * p), MOST_ROWS)
+        return min(rows_per_block(8 * p), BLOCK_ROWS)
     # a block's gradient is a dense vector: let the entries of a block outweigh it
     return rows_per_block(12 * X.nnz / max(n, 1) + 4, max(BLOCK_BYTES, 32 * p))
 

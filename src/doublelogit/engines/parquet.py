@@ -67,7 +67,7 @@ class ParquetSource:
             if columns.cluster is not None:
                 cluster.append(columns.cluster)
             n += len(columns.weight)
-        blocks = Blocks(scan, self.encoding, rows_per_block(8 * self.n_features), n)
+        blocks = ParquetBlocks(scan, self.encoding, rows_per_block(8 * self.n_features), n)
         return ParquetRows(
             blocks.cached(scan.cache) if scan.cache else blocks,
             Labels(labelled.finish(), known.finish()),
@@ -82,7 +82,7 @@ class ParquetSource:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class ParquetBlocks:
     """The features of n rows, block by block, as many times as they are asked for."""
 
     scan: ParquetScan
@@ -121,7 +121,7 @@ class Blocks:
             wide = X.astype(np.float64, copy=False)
             yield wide if self.centre is None else wide - self.centre
 
-    def cached(self, where: bool | Path) -> "Blocks":
+    def cached(self, where: bool | Path) -> "ParquetBlocks":
         """The blocks, decoded once and kept in a temporary file."""
         dtype = self.scan.dtype(self.encoding)
         buffer = ColumnBuffer(dtype, None if isinstance(where, bool) else where)
@@ -135,7 +135,7 @@ class Blocks:
 class ParquetRows:
     """Rows in files; their columns are arrays, or temporary files where they are long."""
 
-    blocks: Blocks
+    blocks: ParquetBlocks
     labels: Labels
     weight: Column
     cluster: Column | None = None

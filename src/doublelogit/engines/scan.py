@@ -22,7 +22,7 @@ from doublelogit.tables.survey import describe
 BATCH = 2**17  # rows at once of a few columns
 
 
-class Observed(NamedTuple):
+class ObservedColumns(NamedTuple):
     """What is known of some rows beside their features; None where a column was not named."""
 
     label: Any
@@ -121,7 +121,7 @@ class ParquetScan:
             counts.update(label_words(part).tolist())
         return counts
 
-    def observed(self) -> Iterator[tuple[str, Observed]]:
+    def observed(self) -> Iterator[tuple[str, ObservedColumns]]:
         """Path of some rows after the other, and what is known of them beside their features."""
         first, last_path = 1, None
         for path, batch in self.files.batches(self._observed_names(), BATCH):
@@ -152,7 +152,7 @@ class ParquetScan:
 
     def piece(
         self, piece: Any, encoding: TableEncoding, coding: LabelCoding | None
-    ) -> tuple[Floats, Observed]:
+    ) -> tuple[Floats, ObservedColumns]:
         """Features of a piece of the files, as a worker reads it, and what is known of its rows."""
         import pyarrow as pa
 
@@ -167,7 +167,7 @@ class ParquetScan:
             encoding.write(batch, X[at : at + batch.num_rows], path)
             at += batch.num_rows
         if coding is None:
-            return X, Observed(None, None, None, None)
+            return X, ObservedColumns(None, None, None, None)
         empty = pa.schema([self.files.schema.field(name) for name in columns]).empty_table()
         table = pa.Table.from_batches([b for _, b in batches]) if batches else empty
         return X, scan._observed(table.combine_chunks())
@@ -220,14 +220,14 @@ class ParquetScan:
         named = (roles.label, roles.weight, roles.audited, roles.cluster)
         return list(dict.fromkeys(name for name in named if name is not None))
 
-    def _observed(self, batch: Any, first: int = 1) -> Observed:
+    def _observed(self, batch: Any, first: int = 1) -> ObservedColumns:
         """What is known of the rows of a batch, of which the first has this number."""
         roles = self.named_roles
 
         def column(name: str) -> Any:
             return as_series(batch.column(name), name)
 
-        return Observed(
+        return ObservedColumns(
             self.coding.encode(column(roles.label)),
             None if roles.weight is None else code_weights(column(roles.weight), first),
             None if roles.audited is None else code_audited(column(roles.audited), first),

@@ -17,7 +17,7 @@ from doublelogit.common.thresholds import TORN, UNDETERMINED, WEAK_SIGNAL
 from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.estimators.base import FEATURES, AbstractPUClassifier
 from doublelogit.estimators.out_of_core import over_blocks
-from doublelogit.estimators.validation import KNOWN, beliefs
+from doublelogit.estimators.validation import PROBABILITY_OR_RANGE, beliefs
 from doublelogit.findings import Finding
 from doublelogit.findings import fit as findings
 from doublelogit.fitted import PosteriorMixture
@@ -100,8 +100,8 @@ class AveragedClassifier(AbstractPUClassifier):
         "outcome_features": FEATURES,
         "propensity_features": FEATURES,
         "smooth_features": FEATURES,
-        "prevalence": KNOWN,
-        "label_frequency": KNOWN,
+        "prevalence": PROBABILITY_OR_RANGE,
+        "label_frequency": PROBABILITY_OR_RANGE,
         "pos_label": "no_validation",
     }
 

@@ -20,7 +20,7 @@ from doublelogit._types import Floats
 from doublelogit.estimators.validation import check_audited
 
 PRIOR_SD = 2.0  # of a and b about (0, 1): ten rows outweigh it
-LIMIT = 1e-6  # of probabilities whose logit is taken
+LOGIT_GUARD = 1e-6  # of probabilities whose logit is taken
 
 
 class AuditCalibratedClassifier(ClassifierMixin, BaseEstimator):
@@ -112,7 +112,7 @@ class AuditCalibratedClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_propensity(self, X: Any) -> Floats:
         """e(x) = s(x) / P(Y=1 | x)."""
-        return self.predict_label_proba(X) / np.maximum(self.predict_positive(X), LIMIT)
+        return self.predict_label_proba(X) / np.maximum(self.predict_positive(X), LOGIT_GUARD)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities P(Y=0 | x) and P(Y=1 | x), in the order of ``classes_``."""
@@ -130,7 +130,7 @@ class AuditCalibratedClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _logit(t: Floats) -> Floats:
-    return np.asarray(logit(np.clip(t, LIMIT, 1 - LIMIT)))
+    return np.asarray(logit(np.clip(t, LOGIT_GUARD, 1 - LOGIT_GUARD)))
 
 
 def _calibrated(predictor: Floats, y: Floats) -> tuple[float, float]:

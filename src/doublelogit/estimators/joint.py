@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from doublelogit.core.link import LINKS
 from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
-from doublelogit.estimators.validation import KNOWN, beliefs
+from doublelogit.estimators.validation import PROBABILITY_OR_RANGE, beliefs
 from doublelogit.fitted import LinearPair
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, joint
@@ -130,8 +130,8 @@ class JointClassifier(AbstractPUClassifier):
         "stopping": [StrOptions({"gradient", "objective"})],
         "orientation": [StrOptions({"auto", "features", "audit", "norm"})],
         "link": [StrOptions(set(LINKS))],
-        "prevalence": KNOWN,
-        "label_frequency": KNOWN,
+        "prevalence": PROBABILITY_OR_RANGE,
+        "label_frequency": PROBABILITY_OR_RANGE,
         "false_label_rate": [Interval(Real, 0, 1, closed="left")],
         "smooth_features": FEATURES,
         "scaled_penalty": ["boolean"],

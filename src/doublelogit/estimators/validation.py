@@ -24,8 +24,8 @@ from doublelogit.methods.prevalence import prevalence_at
 from doublelogit.tables.labels import cluster_codes, evident_positive
 from doublelogit.tables.words import is_missing
 
-MOST_ROWS = 1e15  # beyond, a row more or less is lost to rounding
-LEAST_ROWS = 1e-9  # below, variances overflow, and nothing was seen that could tell anything
+MOST_WEIGHT = 1e15  # beyond, a row more or less is lost to rounding
+LEAST_WEIGHT = 1e-9  # below, variances overflow, and nothing was seen that could tell anything
 LEAST_SHARE = 1e-12  # of the weight; below, labelled or unlabelled rows are lost to rounding
 # Codes that say by themselves which value means labelled: False/True, 0/1 and -1/1.
 SELF_EVIDENT = ({0, 1}, {-1, 1})
@@ -198,15 +198,15 @@ def _checked_weight(sample_weight: Any, n: int) -> Floats:
 def check_weighted(rows: Rows, classes: NDArray[Any]) -> None:
     """Both kinds of rows must be left when those without weight are put aside."""
     weights = rows.sum_columns(_weight_by_label, rows.labels.any, rows.weight)
-    if not sum(weights) < MOST_ROWS:
+    if not sum(weights) < MOST_WEIGHT:
         raise ValueError(
             f"sample_weight says how many times each row counts, so its sum must be below "
-            f"{MOST_ROWS:g}; got {sum(weights):.3g}. Divide the weights."
+            f"{MOST_WEIGHT:g}; got {sum(weights):.3g}. Divide the weights."
         )
-    if 0 < sum(weights) < LEAST_ROWS:
+    if 0 < sum(weights) < LEAST_WEIGHT:
         raise ValueError(
             f"sample_weight says how many times each row counts, so its sum must be at least "
-            f"{LEAST_ROWS:g}; got {sum(weights):.3g}. Multiply the weights."
+            f"{LEAST_WEIGHT:g}; got {sum(weights):.3g}. Multiply the weights."
         )
     for value, name, weight in zip((0, 1), ("unlabelled", "labelled"), weights, strict=True):
         if not weight > 0:
@@ -268,7 +268,7 @@ def _check_zero_or_one(values: Floats, name: str, missing: str) -> None:
 
 
 # Squares of numbers beyond overflow, those of numbers below underflow, in sums over many rows.
-LARGEST, SMALLEST = 1e100, 1e-100
+LARGEST_FEATURE, SMALLEST_FEATURE = 1e100, 1e-100
 
 
 def check_magnitudes(extremes: Extremes, every: Extremes, names: NDArray[Any] | None) -> None:
@@ -277,16 +277,19 @@ def check_magnitudes(extremes: Extremes, every: Extremes, names: NDArray[Any] | 
     Large ones in any row, small ones in those that count.
     """
     counted, size = (np.maximum(np.abs(x.low), np.abs(x.high)) for x in (extremes, every))
-    wrong = np.flatnonzero((size > LARGEST) | ((counted > 0) & (counted < SMALLEST)))
+    wrong = np.flatnonzero(
+        (size > LARGEST_FEATURE) | ((counted > 0) & (counted < SMALLEST_FEATURE))
+    )
     if len(wrong) == 0:
         return
     j = int(wrong[0])
     name = f"column {j}" if names is None else repr(str(names[j]))
-    kind = "large" if size[j] > LARGEST else "small"
+    kind = "large" if size[j] > LARGEST_FEATURE else "small"
     size = size if kind == "large" else counted
     raise ValueError(
-        f"features must be numbers between {SMALLEST:g} and {LARGEST:g} in size; those of {name} "
-        f"are too {kind}, up to {size[j]:.3g}. Mend the cell, or choose another unit."
+        f"features must be numbers between {SMALLEST_FEATURE:g} and {LARGEST_FEATURE:g} in size; "
+        f"those of {name} are too {kind}, up to {size[j]:.3g}. Mend the cell, or choose another "
+        "unit."
     )
 
 
@@ -328,11 +331,11 @@ def listed(values: Any, most: int = 8) -> str:
     return shown + (f", ... ({len(values)} in all)" if len(values) > most else "")
 
 
-EXACT = 1e-5  # a number without uncertainty is taken to be known to this
+EXACT_BELIEF = 1e-5  # a number without uncertainty is taken to be known to this
 
 
 # What may be said of a share that is known from elsewhere.
-KNOWN = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
+PROBABILITY_OR_RANGE = [Interval(Real, 0, 1, closed="both"), tuple, list, None]
 
 
 def beliefs(
@@ -352,7 +355,7 @@ def beliefs(
                 f"prevalence must not be below what the labelled rows prove, {least:.3g}; "
                 f"got {prevalence!r}."
             )
-        return (Belief(mean, max(sd, EXACT)),)
+        return (Belief(mean, max(sd, EXACT_BELIEF)),)
     if label_frequency is not None:
         c, sd = _mean_and_sd("label_frequency", label_frequency)
         if not c > false_rate or prevalence_at(c, mean_s, false_rate) > 1:
@@ -360,7 +363,7 @@ def beliefs(
                 f"label_frequency must be at least the share of labelled rows, {mean_s:.3g}, or "
                 f"the prevalence would exceed 1; got {label_frequency!r}."
             )
-        return (Belief(c, max(sd, EXACT), "label frequency"),)
+        return (Belief(c, max(sd, EXACT_BELIEF), "label frequency"),)
     return ()
 
 

@@ -9,8 +9,7 @@ from sklearn.utils import check_array
 
 from doublelogit._types import Floats
 from doublelogit.fitted.linear import LinearPair, LinearSide
-
-LIMIT = 1e-12  # probabilities of 0 and 1 have no logit; this is as sure as a model may be
+from doublelogit.fitted.mixture import LIMIT
 
 
 def positive_logit(estimator: Any, X: Any) -> Floats:

@@ -25,6 +25,7 @@ from doublelogit._types import Floats
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.core.design import Terms
 from doublelogit.engines.memory import memory_rows
+from doublelogit.inference.misfit import LEAST_VARIANCE
 from doublelogit.methods import Problem
 from doublelogit.methods.maximum import maximum
 from doublelogit.methods.start import naive_start
@@ -33,10 +34,9 @@ from doublelogit.tables.curves import Curves
 TOL = 1e-6
 PAIRED = 10  # columns whose products are tried: the strongest of the straight class
 PER_LABEL = 15  # labelled rows for each term that is kept
-MOST_TERMS = 40
-FAR = 3.0  # standard deviations beyond which a column goes no further in a product
-LOST = 1e-6  # share of a column's square that others leave of it; less is rounding
-TINY = 1e-12
+MOST_BENDS = 40
+CLIPPED_AT = 3.0  # standard deviations beyond which a column goes no further in a product
+LEAST_REMAINDER = 1e-6  # share of a column's square that others leave of it; less is rounding
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class _Null:
     def scores(self, s: Floats) -> tuple[Floats, Floats, Floats]:
         """Residuals of the labels, and the slopes of s(x) in both predictors, in their unit."""
         s_x = self.c * self.y
-        unit = 1 / np.sqrt(np.maximum(s_x * (1 - s_x), TINY))
+        unit = 1 / np.sqrt(np.maximum(s_x * (1 - s_x), LEAST_VARIANCE))
         by_class = unit * s_x * (1 - self.y)
         return unit * (s - s_x), by_class, unit * s_x * (1 - self.c)
 
@@ -119,7 +119,7 @@ def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
 
 def _affordable(order: list[int], bends: list[Floats], labelled: int) -> list[int]:
     """The first bends that the labels can bear."""
-    most = min(MOST_TERMS, max(1, labelled // PER_LABEL))
+    most = min(MOST_BENDS, max(1, labelled // PER_LABEL))
     affordable: list[int] = []
     size = 0
     for i in order:
@@ -132,13 +132,13 @@ def _bends(straight: _Null, pull: Floats) -> tuple[list[tuple[int, ...]], list[F
     """Another response, curves of every column, products of the columns that matter most."""
     X = straight.X
     terms: list[tuple[int, ...]] = [()]
-    columns: list[Floats] = [straight.y[:, None] / max(float(straight.y.std()), TINY)]
+    columns: list[Floats] = [straight.y[:, None] / max(float(straight.y.std()), LEAST_VARIANCE)]
     for j in range(X.shape[1]):
         curves = Curves.learn(X[:, j])
         if curves is not None:
             terms.append((j,))
             columns.append(curves.at(X[:, j]))
-    near = np.clip(X, -FAR, FAR)
+    near = np.clip(X, -CLIPPED_AT, CLIPPED_AT)
     strongest = np.argsort(-np.abs((near**2).T @ np.abs(pull)))[:PAIRED]
     for i, j in combinations(sorted(strongest.tolist()), 2):
         terms.append((i, j))
@@ -158,5 +158,5 @@ def _orthonormal(columns: Floats, size: Floats | None = None) -> Floats:
     size = np.linalg.norm(columns, axis=0) if size is None else size
     scaled = columns / np.maximum(size, np.finfo(float).tiny)
     values, vectors = np.linalg.eigh(scaled.T @ scaled)
-    keep = values > LOST
+    keep = values > LEAST_REMAINDER
     return np.asarray(scaled @ (vectors[:, keep] / np.sqrt(values[keep])))

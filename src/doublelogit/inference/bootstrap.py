@@ -13,7 +13,7 @@ from sklearn.base import clone
 from doublelogit._types import Floats, Ints
 from doublelogit.exceptions import BootstrapWarning
 
-FIRST = 4  # resamples by which the time of all is judged
+TIMED_RESAMPLES = 4  # resamples by which the time of all is judged
 WORTH_WORKERS = 10.0  # seconds of work; each worker takes about two to start
 TOLERATED = 0.1  # share of resamples that may fail: more would choose which samples are seen
 
@@ -81,12 +81,12 @@ def _all(
 ) -> list[Floats | Exception]:
     """Every draw in order, the first ones here if it is not known whether workers would pay."""
     draws, begun = [], perf_counter()
-    for seed in seeds[:FIRST] if n_jobs is None else []:
+    for seed in seeds[:TIMED_RESAMPLES] if n_jobs is None else []:
         draws.append(work(seed))
         report(len(draws) / len(seeds))
     rest = seeds[len(draws) :]
     if n_jobs is None:
-        long = (perf_counter() - begun) / FIRST * len(rest) > WORTH_WORKERS
+        long = (perf_counter() - begun) / TIMED_RESAMPLES * len(rest) > WORTH_WORKERS
         n_jobs = -1 if long else 1
     for draw in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(s) for s in rest):
         draws.append(draw)

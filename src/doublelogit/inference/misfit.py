@@ -33,8 +33,8 @@ from doublelogit.inference.fitted_problem import FittedProblem
 from doublelogit.methods.problem import Problem
 
 MOST_COLUMNS = 150  # features beyond which so many questions have no power, and cost too much
-TINY = 1e-12  # variance of a label below which a row tells nothing
-LOST = 1e-5  # share of a term's square that the model does not have; less is rounding
+LEAST_VARIANCE = 1e-12  # variance of a label below which a row tells nothing
+LEAST_NEW_SHARE = 1e-5  # share of a term's square that the model does not have; less is rounding
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _gram(
     a, b = pair.predictors(Xa, Xb)
     label, y = pair.response.labelled(a, b), pair.response.outcome(a, b)
     s_x = label.value + rate * (1 - y.value)
-    unit = np.sqrt(weight / np.maximum(s_x * (1 - s_x), TINY))
+    unit = np.sqrt(weight / np.maximum(s_x * (1 - s_x), LEAST_VARIANCE))
     slopes = (unit * (label.d_a - rate * y.d_a), unit * (label.d_b - rate * y.d_b))
     D = [_times(_dense(Z), slope) for Z, slope in zip((Xa, Xb), slopes, strict=True)]
     both = np.column_stack([*D, further(_dense(X), y.value, *slopes), unit * (s - s_x)])
@@ -179,7 +179,7 @@ def _p_value(gram: Floats, size: int, terms: slice) -> float | None:
     cross, r = scaled[:size, mine], scaled[:, -1] * scale[-1]
     left = scaled[np.ix_(mine, mine)] - cross.T @ D.solve(cross)
     values, vectors = np.linalg.eigh(left)
-    new = values > LOST
+    new = values > LEAST_NEW_SHARE
     if not new.any():
         return None
     along = vectors[:, new].T @ (r[mine] - cross.T @ D.solve(r[:size]))

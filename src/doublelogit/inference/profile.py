@@ -34,12 +34,12 @@ from doublelogit.methods.start import balanced_start, naive_start
 
 STEP = 0.5  # of the logit of the hidden share, at most
 ERRORS = 0.7  # standard errors of it, at most
-FAR = 1.5  # walk on until the drop is so many times that of the interval asked for
+WALK_BEYOND = 1.5  # walk on until the drop is so many times that of the interval asked for
 MOST = 60  # points on either side
-NEAR = 1e-3  # hidden positives per labelled one, or share of negatives: a bound is reached
-APART = 0.02  # hidden share on the logit scale by which another optimum is another one
+NEAR_BOUND = 1e-3  # hidden positives per labelled one, or share of negatives: a bound is reached
+OPTIMA_APART = 0.02  # hidden share on the logit scale by which another optimum is another one
 MOVED = 0.01  # of the way to its target, by which a pull must move the prevalence
-ENOUGH = 1e-3  # log-likelihood units that a point of a walk may lie below the best
+POINT_TOLERANCE = 1e-3  # log-likelihood units that a point of a walk may lie below the best
 TURNED = 0.01  # log-likelihood units by which a walk that climbs again has left its basin
 
 Region = tuple[float, float]
@@ -150,12 +150,12 @@ def merged(regions: Iterable[Region]) -> tuple[Region, ...]:
 def hidden_logit(prevalence: Floats, bound: float) -> Floats:
     """Logit of the hidden share, kept off its bounds."""
     share = (np.asarray(prevalence) - bound) / (1 - bound)
-    return np.asarray(logit(np.clip(share, _least(bound) / 2, 1 - NEAR / 2)))
+    return np.asarray(logit(np.clip(share, _least(bound) / 2, 1 - NEAR_BOUND / 2)))
 
 
 def _least(bound: float) -> float:
     """The hidden share at which the lower bound counts as reached."""
-    return NEAR * min(max(bound, NEAR), 1.0)
+    return NEAR_BOUND * min(max(bound, NEAR_BOUND), 1.0)
 
 
 def prevalence_from(position: float, bound: float) -> float:
@@ -188,7 +188,7 @@ def profile(
     """
     problem = fitted.problem
     bound = least_prevalence(problem)
-    enough = FAR * float(chi2.ppf(level, 1)) / 2
+    enough = WALK_BEYOND * float(chi2.ppf(level, 1)) / 2
     top = problem.likelihood.value_grad(fitted.theta).value
     stepper = _Stepper(problem, top, bound, enough, own, _root(fitted))
     walks = [stepper.walk(fitted.theta, _step(fitted, bound))]
@@ -216,7 +216,7 @@ def _is_another(problem: Problem, theta: Floats, walks: list[Walk], bound: float
     pi = _prevalence(problem, theta)
     at = hidden_logit(np.array([pi]), bound)
     centres = [hidden_logit(walk.prevalence[[walk.drop.argmin()]], bound) for walk in walks]
-    return all(abs(float((at - centre)[0])) > APART for centre in centres)
+    return all(abs(float((at - centre)[0])) > OPTIMA_APART for centre in centres)
 
 
 def _step(fitted: FittedProblem, bound: float) -> float:
@@ -266,7 +266,7 @@ class _Stepper:
         """Points of one side, and where it ends."""
         points: list[tuple[float, float]] = []
         last: tuple[Floats, float] | None = None
-        least, most = float(logit(_least(self.bound))), float(logit(1 - NEAR))
+        least, most = float(logit(_least(self.bound))), float(logit(1 - NEAR_BOUND))
         for _ in range(MOST):
             position = float(hidden_logit(np.array([pi]), self.bound)[0]) + step
             if not least <= position <= most and not (step > 0 and position < least):
@@ -307,14 +307,14 @@ class _Stepper:
         """Theta with a constant propensity that suits a prevalence."""
         theta = theta.copy()
         theta[self.problem.outcome.size :] = 0.0
-        theta[-1] = logit(np.clip(self.bound / target, NEAR, 1 - NEAR))
+        theta[-1] = logit(np.clip(self.bound / target, NEAR_BOUND, 1 - NEAR_BOUND))
         return theta
 
     def _pulled(self, theta: Floats, pi: float, target: float) -> tuple[Floats, float]:
         """The best model near a prevalence, and the prevalence that it attains."""
         pull = Belief(target, max(abs(target - pi), 1e-9) / 20)
         pulled = replace(self.problem, beliefs=(*self.problem.beliefs, pull))
-        enough = ENOUGH / self.problem.n
+        enough = POINT_TOLERANCE / self.problem.n
         pulled_theta = maximum(pulled, theta, tol=1e-7, enough=enough, root=self.root).theta
         return pulled_theta, _prevalence(self.problem, pulled_theta)
 

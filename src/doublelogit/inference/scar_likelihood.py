@@ -31,17 +31,17 @@ from doublelogit.methods.start import start
 # the class it also settles which of the two models is which.
 LABELLING = 1.0
 TOL = 1e-6  # gradient of the mean log-likelihood
-ENOUGH = 1e-3  # of the statistic: what a fit may leave
+STATISTIC_TOLERANCE = 1e-3  # of the statistic: what a fit may leave
 LOOK = 20  # draws between two looks at the verdict
 # Six of 59 larger statistics are no evidence, of 99 nine: the same but for p about a tenth.
 ENOUGH_DRAWS = 60
 # A p-value so small by the law is not counted out: it takes thousands of samples to say more.
-FAR = 1e-3
-AT_BOUND = 0.95  # label frequency under the null
+FAR_P_VALUE = 1e-3
+ALL_LABELLED = 0.95  # label frequency under the null
 DISPERSED = 2.0  # variance of the draws over that of the law, beyond which it does not hold
 REACH = 1.5  # the statistic over the largest draw, at least
 RISK = 0.01  # of a verdict that more draws would turn
-SMALL = 50_000  # cells of a table of which a sample is fitted in some hundredths of a second
+SMALL_TABLE = 50_000  # cells of a table of which a sample is fitted in some hundredths of a second
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Hypotheses:
         It does not where the null has nearly every positive labelled, at the bound of the model.
         """
         law = by_law(self.freedom, statistic, np.array(draws))
-        return bool(self.null.c < AT_BOUND and law[2] < FAR)
+        return bool(self.null.c < ALL_LABELLED and law[2] < FAR_P_VALUE)
 
     def _flat(self, theta: Floats) -> Floats:
         """A null fit as one with a free propensity."""
@@ -177,7 +177,7 @@ class Hypotheses:
 
 
 def _climbed(problem: Problem, theta: Floats, hess: Floats | None) -> Solution:
-    return maximum(problem, theta, tol=TOL, hess=hess, enough=ENOUGH / (2 * problem.n))
+    return maximum(problem, theta, tol=TOL, hess=hess, enough=STATISTIC_TOLERANCE / (2 * problem.n))
 
 
 def null_draws(
@@ -197,7 +197,7 @@ def null_draws(
     """
     rows = hypotheses.null.problem.rows
     if n_jobs is None:  # threads do not pay where Python takes longer than its arrays
-        n_jobs = -1 if rows.n_features * len(hypotheses.s_x) >= SMALL else 1
+        n_jobs = -1 if rows.n_features * len(hypotheses.s_x) >= SMALL_TABLE else 1
     needed = statistic if method == "lr" else np.inf
 
     def one(child: np.random.SeedSequence) -> float:

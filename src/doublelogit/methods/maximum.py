@@ -13,13 +13,13 @@ from doublelogit.core.solvers import Solution, lbfgs, trust_region
 from doublelogit.methods.logistic import DENSE_LIMIT
 from doublelogit.methods.problem import Problem
 
-FEW = 100  # coefficients of which a Hessian costs nothing, however few the rows
+FEW_COEFFICIENTS = 100  # coefficients of which a Hessian costs nothing, however few the rows
 
 
 def worth_hessians(problem: Problem) -> bool:
     """Whether a Hessian costs less than the passes that it saves."""
     size = problem.outcome.size + problem.propensity.size
-    return size <= min(2 * DENSE_LIMIT, max(row_count(problem.rows), FEW))
+    return size <= min(2 * DENSE_LIMIT, max(row_count(problem.rows), FEW_COEFFICIENTS))
 
 
 def maximum(

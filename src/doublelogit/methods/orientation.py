@@ -1,7 +1,7 @@
 """Which of the two fitted models is the outcome, and how sure that is.
 
 The likelihood of the labels does not change when beta and gamma swap places (Lemma 1; see
-symmetry.py). What can tell them apart, in the order in which it is asked:
+problem.py). What can tell them apart, in the order in which it is asked:
 
     features    the models may use different features
     audit       rows of known class
@@ -33,13 +33,12 @@ from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.linear import uncentred_coef
 from doublelogit.methods.information import inverse_information
 from doublelogit.methods.logistic import DENSE_LIMIT
-from doublelogit.methods.problem import Problem, full
-from doublelogit.methods.symmetry import combined
+from doublelogit.methods.problem import Problem, combined, full
 
-SAME = 1e-3  # difference of predictors below which two solutions are one optimum
+SAME_OPTIMUM = 1e-3  # difference of predictors below which two solutions are one optimum
 ONLY_ONE = Orientation("penalty", np.inf, "log-likelihood", True)
 BENT = Orientation("curves", np.inf, "log-likelihood", True)
-TIE = 0.1  # log-likelihood units that say nothing: the stronger model is the outcome then
+TIED_FITS = 0.1  # log-likelihood units that say nothing: the stronger model is the outcome then
 
 
 class Oriented(NamedTuple):
@@ -69,7 +68,7 @@ def orient(
     rival = best._replace(theta=swapped_theta(problem, best.theta))
     if not problem.symmetry.exact(problem):  # its own penalty moves the rival a little, or away
         rival = solve(rival.theta)
-        if _apart(problem, best, rival) < SAME:
+        if _apart(problem, best, rival) < SAME_OPTIMUM:
             return Oriented(best, rival.theta, ONLY_ONE if problem.smooth is None else BENT)
         if problem.smooth is not None and _bends(problem, best, rival):
             return _by_likelihood(problem, best, rival)
@@ -114,10 +113,10 @@ def _by_likelihood(problem: Problem, best: Solution, rival: Solution) -> Oriente
     best, rival = sorted((best, rival), key=lambda solution: solution.value)
     gap = problem.n * (rival.value - best.value)
     if (
-        _apart(problem, best, rival) < SAME
+        _apart(problem, best, rival) < SAME_OPTIMUM
     ):  # both starts end in one optimum: the swapped pair has none of its own
         gap = np.inf
-    elif gap < TIE and _stronger(problem, rival, best):
+    elif gap < TIED_FITS and _stronger(problem, rival, best):
         best, rival = rival, best
     clear = gap >= CLEAR_LOG_LIKELIHOOD
     decided = Orientation(what_tells(problem), gap, "log-likelihood", clear)

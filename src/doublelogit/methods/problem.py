@@ -15,7 +15,50 @@ from doublelogit.core.rows import Rows
 from doublelogit.fitted import FittedModel, LinearPair
 from doublelogit.methods.belief import Belief, informed
 from doublelogit.methods.moments import Moments
-from doublelogit.methods.symmetry import Symmetry
+
+Combinations = tuple[tuple[int, int], tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """The swap that a likelihood of labels does not see (Lemma 1).
+
+    The two models are told apart by different features or penalties, rows of known class, what is
+    believed of the prevalence, or negatives that are labelled too.
+
+    ``strengths`` are class and labelling, whose strengths tell them apart by assumption, as
+    combinations of (beta, gamma); ``swap`` is (beta, gamma) of the swapped pair; ``assumption``
+    names the rule that decides where nothing else does.
+    """
+
+    strengths: Combinations = ((1, 0), (0, 1))
+    swap: Combinations = ((0, 1), (1, 0))
+    assumption: str = "norm"
+
+    def broken_by(self, problem: "Problem") -> str | None:
+        """The first thing that tells the two models apart, None if they may swap unnoticed."""
+        if self.features_differ(problem):
+            return "features"
+        if problem.audited:
+            return "audit"
+        if problem.beliefs:
+            return "prevalence"
+        if problem.false_label_rate > 0:
+            return "false labels"
+        return None if problem.l2 == problem.propensity_l2 else "penalty"
+
+    def features_differ(self, problem: "Problem") -> bool:
+        """Whether the features of the two models tell them apart; smooth terms do not."""
+        if problem.smooth is None:
+            return problem.outcome is not problem.propensity
+        straight = [
+            terms.without(problem.smooth) for terms in (problem.outcome, problem.propensity)
+        ]
+        return not straight[0].same(straight[1])
+
+    def exact(self, problem: "Problem") -> bool:
+        """Whether in a symmetric problem the swapped pair is as good to the last digit."""
+        return problem.outcome is problem.propensity
 
 
 @dataclass(frozen=True)
@@ -143,9 +186,15 @@ def full(problem: Problem, theta: Floats) -> tuple[Floats, Floats]:
     return problem.outcome.embed(beta), problem.propensity.embed(gamma)
 
 
+def combined(weights: Combinations, beta: Floats, gamma: Floats) -> tuple[Floats, Floats]:
+    """Two combinations of full-length coefficients."""
+    one, other = (i * beta + j * gamma for i, j in weights)
+    return one, other
+
+
 # A column so many standard deviations from zero makes slope and intercept nearly one direction,
 # in which every solver creeps.
-FAR = 3.0
+DISTANT_CENTRE = 3.0
 
 
 def nearer_zero(problem: Problem) -> Problem:
@@ -158,7 +207,7 @@ def nearer_zero(problem: Problem) -> Problem:
         models = (problem.outcome, problem.propensity)
         outcome, propensity = (replace(terms, unit=spread) for terms in models)
         problem = replace(problem, outcome=outcome, propensity=propensity)
-    far = (np.abs(centre) > FAR * spread) & (spread > 0)
+    far = (np.abs(centre) > DISTANT_CENTRE * spread) & (spread > 0)
     if not far.any():
         return problem
     rows = problem.rows.centred(centre)

@@ -44,7 +44,7 @@ from doublelogit.methods.problem import Problem
 from doublelogit.methods.tm_simple import naive_state, soft_target
 
 # Rows with equal features must fall on one side of t whatever the last digits of y(x) are.
-TIE = 1e-9
+TIED_PROBABILITIES = 1e-9
 # Of a fit in a round: what it leaves moves probabilities of adult by 1e-7; at 3e-8 it is 1e-5, for
 # rows begin to change sides of t.
 ROUND_TOL = 1e-8
@@ -80,7 +80,7 @@ def tm(
         labelled = rows.map_columns(np.multiply, rows.labels.any, rows.weight)
         t = quantile_over(rows, a, labelled, alpha, to=expit)
         del labelled  # a column more would count while the propensity is fitted
-        inside = partial(_stratum, logit(min(t * (1 + TIE), 1.0)))
+        inside = partial(_stratum, logit(min(t * (1 + TIED_PROBABILITIES), 1.0)))
         propensity.fit(rows.labels.any, rows.map_columns(inside, rows.labels.known, rows.weight, a))
         if accelerator:
             theta = _jump(accelerator, theta, outcome, propensity)

@@ -29,7 +29,7 @@ from doublelogit.registry import (
 )
 from doublelogit.report.analysis import scar_verdict
 from doublelogit.table_models.learner_choice import CANDIDATES, folds_of, held_out
-from doublelogit.table_models.learners import LINES, Learners
+from doublelogit.table_models.learners import STRAIGHT, Learners
 from doublelogit.table_models.table_model import (
     FittedTable,
     classifier_for,
@@ -81,7 +81,7 @@ def compare_methods(
     random_state: int = 0,
     n_resamples: int | None = None,
     known: Mapping[str, Any] | None = None,
-    learners: Learners = LINES,
+    learners: Learners = STRAIGHT,
     progress: Callable[[str, float], None],
 ) -> Comparison:
     """Fit every method, score it on held-out labels, and see whether they agree.
@@ -144,7 +144,7 @@ def _named(learners: Learners) -> dict[str, Learners]:
     return {
         f"{CHECKING_METHOD}, {name}{beside}": Learners(name, labelling)
         for name in asked
-        if Learners(name, labelling) != LINES
+        if Learners(name, labelling) != STRAIGHT
     }
 
 

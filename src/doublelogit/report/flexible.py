@@ -20,7 +20,7 @@ from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.drivers import labelling_terms
 from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
-from doublelogit.table_models.learners import LINES, Learners
+from doublelogit.table_models.learners import STRAIGHT, Learners
 from doublelogit.table_models.table_model import (
     FittedTable,
     fit_rows,
@@ -118,7 +118,7 @@ def _fitted_parts(
 
 def _quick(model: FittedTable, encoding: Any) -> Any:
     """The default method from one start: it is asked again and again."""
-    learners = CURVED if encoding.curves else LINES
+    learners = CURVED if encoding.curves else STRAIGHT
     method = METHODS[CHECKING_METHOD]
     return make_classifier(method, model.roles, encoding, {"n_starts": 1, **model.known}, learners)
 

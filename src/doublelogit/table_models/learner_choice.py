@@ -26,6 +26,7 @@ from doublelogit.registry import (
     method_of,
 )
 from doublelogit.table_models.learners import Gain, LearnerChoice, Learners
+from doublelogit.table_models.smoothing import FOLDS
 from doublelogit.table_models.table_model import (
     FittedTable,
     fit_rows,
@@ -35,7 +36,6 @@ from doublelogit.table_models.table_model import (
 )
 from doublelogit.tables import Table
 
-FOLDS = 3
 CANDIDATES = (LINEAR, SPLINE, BOOSTING)  # simplest first
 
 

@@ -160,4 +160,4 @@ class Learners:
         ]
 
 
-LINES = Learners()
+STRAIGHT = Learners()

@@ -19,7 +19,9 @@ from doublelogit.tables import TableEncoding
 
 SIZES = (0.05, 0.2, 0.8)
 FOLDS = 3
-FEWEST = 10  # labels; below, or if rows are all alike, the curves stay as flat as they can be
+FEWEST_TO_SMOOTH = (
+    10  # labels; below, or if rows are all alike, the curves stay as flat as they can be
+)
 
 
 def chosen_size(classifier: Any, X: Any, encoding: TableEncoding, rows: Mapping[str, Any]) -> float:
@@ -28,7 +30,7 @@ def chosen_size(classifier: Any, X: Any, encoding: TableEncoding, rows: Mapping[
     ``rows`` holds s, sample_weight and audited_y of fit.
     """
     s = np.asarray(rows["s"])
-    if s.sum() < FEWEST:
+    if s.sum() < FEWEST_TO_SMOOTH:
         return SIZES[0]
     curves = np.isin(np.asarray(X.columns), encoding.curves)
     weight = np.ones(len(s)) if rows["sample_weight"] is None else rows["sample_weight"]

@@ -18,7 +18,7 @@ from doublelogit.findings import Finding
 from doublelogit.fitted import FittedModel, Probabilities
 from doublelogit.inference import Inference, infer
 from doublelogit.registry import CHECKING_METHOD, METHODS, Method, with_capability
-from doublelogit.table_models.learners import LINES, LearnerChoice, Learners
+from doublelogit.table_models.learners import STRAIGHT, LearnerChoice, Learners
 from doublelogit.table_models.smoothing import chosen_size
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Roles, Table, TableEncoding
@@ -40,7 +40,7 @@ class FittedTable:
     method: str
     encoding: TableEncoding
     classifier: Any
-    learners: Learners = LINES
+    learners: Learners = STRAIGHT
     doubts: TableDoubts | None = None
     choice: LearnerChoice | None = None
 
@@ -104,7 +104,7 @@ def fit_table(
     rows: Table | ParquetScan,
     method: Method,
     parameters: Mapping[str, Any] | None = None,
-    learners: Learners = LINES,
+    learners: Learners = STRAIGHT,
 ) -> FittedTable:
     """Fit a method to the rows of a table, or to those of a scan."""
     method = learners.asked(method)
@@ -155,7 +155,7 @@ def spread_rows(n: int) -> Any:
     return np.arange(n)[:: max(1, -(-n // LARGE_SAMPLE))]
 
 
-def encode_columns(table: Table, learners: Learners = LINES) -> TableEncoding:
+def encode_columns(table: Table, learners: Learners = STRAIGHT) -> TableEncoding:
     """Learn how the columns of a table become the features that learners need."""
     return learners.expanded(table.encoding, frame_parts(table.features), table.roles)
 
@@ -188,7 +188,7 @@ def make_classifier(
     roles: Roles,
     encoding: TableEncoding,
     parameters: Mapping[str, Any] | None = None,
-    learners: Learners = LINES,
+    learners: Learners = STRAIGHT,
     *,
     large: bool = False,
 ) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from doublelogit._types import Floats
-from doublelogit.tables.shapes import Shape
+from doublelogit.tables.shapes import ColumnShape
 from doublelogit.tables.words import as_words, quoted, short
 
 MISSING, OTHER = "(missing)", "(other)"
@@ -73,9 +73,9 @@ class Number:
     kind: ClassVar[str] = "number"
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ColumnShape:
         """What is done to the number before it is scaled."""
-        return Shape(*(vars(self)[field.name] for field in fields(Shape)))
+        return ColumnShape(*(vars(self)[field.name] for field in fields(ColumnShape)))
 
     @property
     def unscaled(self) -> bool:

@@ -21,11 +21,11 @@ from doublelogit.exceptions import TableError
 SAMPLE = 200_000  # characters of a CSV by which its dialect is judged
 DELIMITERS = ",;\t|"
 # "NA" and the like are missing, but so is no word a survey may use as an answer: "None"
-MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "?", "."]
+MISSING_WORDS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "?", "."]
 INFINITE = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
 LONGEST_CELL = 2**20  # characters; beyond, a quote was not closed
 # Marks at the beginning of a file that say how it is written; the longer ones first.
-MARKS = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -73,7 +73,7 @@ def read_csv(
         index_col=False,
         dtype=as_text,
         keep_default_na=False,
-        na_values={name: MISSING for name in checked.names if name not in verbatim},
+        na_values={name: MISSING_WORDS for name in checked.names if name not in verbatim},
         skipinitialspace=True,
         low_memory=False,
     ).drop(columns=surplus)
@@ -125,7 +125,7 @@ def decoded(content: bytes, encoding: str | None, name: str) -> tuple[str, list[
                 f"{name!r} is not text in the encoding {encoding}: {_where(content, error)}. Leave "
                 "`encoding` out, or name another."
             ) from None
-    for mark, marked in MARKS:
+    for mark, marked in BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return _strictly(content, marked, name), []
     if b"\0" in content:

@@ -20,7 +20,7 @@ from doublelogit._types import Floats
 
 KNOTS = (0.03, 0.25, 0.5, 0.75, 0.97)  # quantiles, as Harrell (2015) places five
 FEWEST_KNOTS = 3  # two have a line between them
-MOST_VALUES = 2**15  # values that tell the knots of a column, evenly spread over its rows
+MOST_SAMPLED = 2**15  # values that tell the knots of a column, evenly spread over its rows
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _roughness(cardinal: Any) -> Floats:
     return np.asarray(integrals.sum(axis=0))
 
 
-def thinned(batches: Iterable[Floats], most: int = MOST_VALUES) -> Floats:
+def thinned(batches: Iterable[Floats], most: int = MOST_SAMPLED) -> Floats:
     """Every k-th of the values that come in parts, k the least power of two that leaves so many.
 
     The same values come out whatever parts they come in.

@@ -8,7 +8,7 @@ import numpy as np
 
 from doublelogit.common.extras import needs
 from doublelogit.exceptions import TableError
-from doublelogit.tables.csv_text import MISSING, check_names, read_csv
+from doublelogit.tables.csv_text import MISSING_WORDS, check_names, read_csv
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
@@ -131,7 +131,7 @@ def _excel(path: Path, text: Sequence[str], verbatim: Sequence[str]) -> Any:
             path,
             dtype={name: str for name, stripped in named.items() if stripped in text},
             keep_default_na=False,
-            na_values={name: MISSING for name, word in named.items() if word not in verbatim},
+            na_values={name: MISSING_WORDS for name, word in named.items() if word not in verbatim},
         )
     except ImportError:
         package = "xlrd" if path.suffix.lower() == ".xls" else "openpyxl"

@@ -24,7 +24,7 @@ TAIL = 0.9  # quantile of each half that tells how far it reaches
 
 
 @dataclass(frozen=True)
-class Shape:
+class ColumnShape:
     """A monotone function of a number: capped, then transformed.
 
     ``transform`` is "", "root" (signed square root) or "log" (to base 2, of the number plus
@@ -65,7 +65,7 @@ class Shape:
         return bend(x, self.transform, self.offset)
 
 
-PLAIN = Shape()
+PLAIN = ColumnShape()
 
 
 def bend(x: Floats, transform: str, offset: float = 0.0) -> Floats:
@@ -84,7 +84,7 @@ def unbend(u: float, transform: str, offset: float) -> float:
 
 
 @dataclass(frozen=True)
-class Reach:
+class HalfRanges:
     """Median of a column and how far its halves reach, b < m < a; None without a half."""
 
     b: float | None
@@ -92,7 +92,7 @@ class Reach:
     a: float | None
 
     @classmethod
-    def over(cls, stream: Stream, m: float) -> "Reach":
+    def over(cls, stream: Stream, m: float) -> "HalfRanges":
         """The reach of the values about a number."""
         down, up = stream.within(-np.inf, m), stream.within(m, np.inf)
         return cls(
@@ -118,20 +118,20 @@ class Reach:
         )
 
 
-def learn_shape(stream: Stream, statistics: Statistics, median: float) -> Shape:
+def learn_shape(stream: Stream, statistics: Statistics, median: float) -> ColumnShape:
     """The shape that the rule gives to a column."""
-    reach = Reach.over(stream, median)
+    reach = HalfRanges.over(stream, median)
     low = _least(stream, statistics, reach)
     if len(statistics.values) <= MOST_VALUES:  # marks or counts of a few: one step is one step
         return _capped(stream, statistics, reach, "", 0.0, low)
     judged = reach
     if reach.b is None:  # the median is the least value: judge what lies above it
         above = stream.within(median, np.inf)
-        judged = Reach.over(above, above.median())
+        judged = HalfRanges.over(above, above.median())
     return _capped(stream, statistics, reach, *_chosen(judged, low, stream), low)
 
 
-def _least(stream: Stream, statistics: Statistics, reach: Reach) -> float:
+def _least(stream: Stream, statistics: Statistics, reach: HalfRanges) -> float:
     """The least value, but for corrupt ones far below all others."""
     if reach.b is None:
         return statistics.low
@@ -139,7 +139,7 @@ def _least(stream: Stream, statistics: Statistics, reach: Reach) -> float:
     return statistics.low if statistics.low > limit else stream.within(limit, np.inf).extent()[0]
 
 
-def _chosen(reach: Reach, low: float, stream: Stream) -> tuple[str, float]:
+def _chosen(reach: HalfRanges, low: float, stream: Stream) -> tuple[str, float]:
     """The transform and its offset."""
     as_it_is = reach.lopsidedness("", 0.0)
     if not np.log(SKEWED) <= as_it_is < np.inf:
@@ -152,15 +152,20 @@ def _chosen(reach: Reach, low: float, stream: Stream) -> tuple[str, float]:
 
 
 def _capped(
-    stream: Stream, statistics: Statistics, reach: Reach, transform: str, offset: float, low: float
-) -> Shape:
+    stream: Stream,
+    statistics: Statistics,
+    reach: HalfRanges,
+    transform: str,
+    offset: float,
+    low: float,
+) -> ColumnShape:
     """The transform with caps where values lie beyond the fences."""
     least, most = reach.fences(transform, offset)
     least = max(least, low) if transform == "log" or low > statistics.low else least
     below, above = stream.within(-np.inf, least).known, stream.within(most, np.inf).known
     # later rows may hold what has no logarithm
     capped_below = below > 0 or transform == "log"
-    return Shape(
+    return ColumnShape(
         transform,
         offset,
         least if capped_below else None,

@@ -63,7 +63,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Moments:
+class RunningMoments:
     """Count, mean and sum of squares about it, which add up (Chan, Golub & LeVeque, 1983)."""
 
     n: float
@@ -71,20 +71,22 @@ class Moments:
     squares: float
 
     @classmethod
-    def over(cls, x: Floats) -> "Moments":
+    def over(cls, x: Floats) -> "RunningMoments":
         """Moments of some numbers."""
         if len(x) == 0:
             return cls(0.0, 0.0, 0.0)
         mean = float(x.mean())
         return cls(float(len(x)), mean, float(((x - mean) ** 2).sum()))
 
-    def __add__(self, other: "Moments") -> "Moments":
+    def __add__(self, other: "RunningMoments") -> "RunningMoments":
         n = self.n + other.n
         if n == 0:
             return self
         apart = other.mean - self.mean
         mean = self.mean + apart * other.n / n
-        return Moments(n, mean, self.squares + other.squares + apart**2 * self.n * other.n / n)
+        return RunningMoments(
+            n, mean, self.squares + other.squares + apart**2 * self.n * other.n / n
+        )
 
     @property
     def scale(self) -> float:
@@ -111,14 +113,14 @@ class Statistics:
         """Statistics of a stream; mean and scale with missing values at ``fill`` if given."""
         low, high = stream.extent()
         unit = _power_of_two(max(abs(low), abs(high)))  # squares must neither over- nor underflow
-        moments, values, n, missing = Moments(0.0, 0.0, 0.0), list[float](), 0, 0
+        moments, values, n, missing = RunningMoments(0.0, 0.0, 0.0), list[float](), 0, 0
         for x in stream.parts():
             present = x[~np.isnan(x)]
             n, missing = n + len(x), missing + len(x) - len(present)
-            moments += Moments.over(present / unit)
+            moments += RunningMoments.over(present / unit)
             _add_new(values, present)
         if fill is not None and missing:
-            moments += Moments(float(missing), fill / unit, 0.0)
+            moments += RunningMoments(float(missing), fill / unit, 0.0)
         mean, scale = moments.mean * unit, moments.scale * unit
         return cls(n, missing, tuple(sorted(values)), mean, scale, low, high)
 

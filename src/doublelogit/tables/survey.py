@@ -33,7 +33,7 @@ from doublelogit.tables.shapes import learn_shape
 from doublelogit.tables.stream import Statistics, Stream
 
 MOST_LEVELS = 30  # levels of a category that get a coefficient; the others share one
-FEWEST_ROWS = 10  # of a level, to get one
+FEWEST_IN_LEVEL = 10  # of a level, to get one
 MOST_TEXTS = 200_000  # different texts beyond which a column is free text, however long it is
 NUMERIC_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal")
 
@@ -170,7 +170,7 @@ def _category(name: str, counts: Counter[str], missing: int) -> Category:
     every = Counter(counts)
     if missing:
         every[MISSING] = missing
-    fewest = min(FEWEST_ROWS, max(1, every.total() // 20))
+    fewest = min(FEWEST_IN_LEVEL, max(1, every.total() // 20))
     by_frequency = sorted(sorted(every), key=lambda level: every[level])
     frequent = [level for level in by_frequency if every[level] >= fewest]
     if len(frequent) + (len(frequent) < len(every)) > MOST_LEVELS + 1:  # with that of the others

@@ -28,7 +28,7 @@ from doublelogit.report.pictures import (
     short_label,
 )
 from doublelogit.report.section import Numbers, Section, beside
-from doublelogit.table_models.learners import LINES
+from doublelogit.table_models.learners import STRAIGHT
 from doublelogit.table_models.table_model import fit_table, quietly
 from doublelogit.tables.columns import Date, Number
 from doublelogit.tables.expansion import plain
@@ -90,7 +90,7 @@ def _shapes(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     None where both are straight lines.
     """
     model, table = analysis.model, analysis.table
-    if model.learners == LINES:
+    if model.learners == STRAIGHT:
         return {"outcome": [], "labelling": []}
     straight_model = quietly(fit_table, table, METHODS[CHECKING_METHOD], model.known)
     shapes: dict[str, list[dict[str, Any]]] = {"outcome": [], "labelling": []}

@@ -18,8 +18,7 @@ from scipy.special import expit
 from doublelogit._types import Floats, Ints
 from doublelogit.core.design import Terms
 from doublelogit.core.link import Response
-from doublelogit.methods.problem import Problem, full
-from doublelogit.methods.symmetry import Combinations, Symmetry
+from doublelogit.methods.problem import Combinations, Problem, Symmetry, full
 from doublelogit.studies.methods.softmax_pair import SoftmaxPair
 from doublelogit.studies.methods.softmax_response import SoftmaxResponse
 

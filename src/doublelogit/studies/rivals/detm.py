@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from doublelogit.core.rows import Rows, labelled_share
 from doublelogit.estimators.base import COUNT, AbstractPUClassifier
-from doublelogit.estimators.validation import KNOWN, beliefs
+from doublelogit.estimators.validation import PROBABILITY_OR_RANGE, beliefs
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
 from doublelogit.studies.methods import SoftmaxProblem, detm
@@ -95,8 +95,8 @@ class DETMClassifier(AbstractPUClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AbstractPUClassifier._parameter_constraints,
         "n_starts": COUNT,
-        "prevalence": KNOWN,
-        "label_frequency": KNOWN,
+        "prevalence": PROBABILITY_OR_RANGE,
+        "label_frequency": PROBABILITY_OR_RANGE,
         "random_state": ["random_state"],
     }
     _model: ClassVar[type[Problem]] = SoftmaxProblem
