@@ -8,7 +8,7 @@ from typing import Any, TextIO, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from doublelogit.cli.errors import TABLE, guarded
+from doublelogit.cli.errors import BAD_TABLE, guarded
 from doublelogit.cli.output import Watched
 from doublelogit.common.files import check_apart, check_target, reading, sheet_path
 from doublelogit.exceptions import UsageError
@@ -81,6 +81,6 @@ class Commands(TyperGroup):
                 raise SystemExit(CLOSED_PIPE) from None
             reason = f"standard output takes no more ({watched.failure.strerror})"
             typer.secho(f"Error: {reason}. Free space, or print elsewhere.", fg="red", err=True)
-            raise SystemExit(TABLE) from None
+            raise SystemExit(BAD_TABLE) from None
         finally:
             sys.stdout = output
