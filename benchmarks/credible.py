@@ -19,8 +19,8 @@ from joblib import Parallel, delayed
 from shared import measured
 
 from doublelogit import AveragedClassifier, JointClassifier, infer
-from doublelogit.datasets import make_half
 from doublelogit.labelling import Scar, draw
+from doublelogit.studies.datasets import make_half
 from doublelogit.studies.labelling import DirectedSar
 
 RESULTS = Path(__file__).parent / "results" / "credible.csv"

@@ -14,7 +14,7 @@ load = "doublelogit.datasets:load_benchmark"
 options = { name = "heart-c" }
 [[datasets]]
 name = "Artif1"
-load = "doublelogit.datasets:make_artif1"
+load = "doublelogit.studies.datasets:make_artif1"
 options = { n_samples = 300, n_features = 4 }
 seeded = true
 reference = "posterior"

@@ -20,8 +20,8 @@ from doublelogit import (
 )
 from doublelogit.averaged import prior
 from doublelogit.averaged.settings import Settings
-from doublelogit.datasets import make_half
 from doublelogit.labelling import draw
+from doublelogit.studies.datasets import make_half
 from doublelogit.studies.experiments import load_plan
 from doublelogit.studies.experiments.cell import labelled_draw
 

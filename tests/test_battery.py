@@ -7,7 +7,8 @@ from plans import SMALL_PLAN, shorter
 from scipy import stats
 from scipy.special import expit
 
-from doublelogit.datasets import load_benchmark, make_half
+from doublelogit.datasets import load_benchmark
+from doublelogit.studies.datasets import make_half
 from doublelogit.studies.experiments import Store, load_plan, run
 from doublelogit.studies.experiments.cell import labelled_draw
 from doublelogit.studies.experiments.summary import gain

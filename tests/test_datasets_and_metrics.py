@@ -5,8 +5,9 @@ import pytest
 from scipy.special import expit
 from scipy.stats import cauchy
 
-from doublelogit.datasets import BENCHMARKS, load_benchmark, make_artif1, make_artif2
+from doublelogit.datasets import BENCHMARKS, load_benchmark
 from doublelogit.metrics import approximation_error, label_log_likelihood
+from doublelogit.studies.datasets import make_artif1, make_artif2
 
 # n, p and prior of the paper's Table 1; wdbc there counts the patient id as a feature.
 TABLE_1 = {

@@ -20,12 +20,12 @@ from doublelogit.averaged.mechanisms import MECHANISMS, Odds, mechanism_named
 from doublelogit.averaged.posteriors import posterior_under, posteriors
 from doublelogit.averaged.settings import Settings
 from doublelogit.core.design import Terms
-from doublelogit.datasets import make_half
 from doublelogit.engines.memory import memory_rows
 from doublelogit.fitted.mixture import quantile
 from doublelogit.labelling import draw
 from doublelogit.methods import Problem
 from doublelogit.methods.belief import Belief
+from doublelogit.studies.datasets import make_half
 from tools.learn_prior import learn, learn_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::doublelogit.WeakIdentificationWarning")

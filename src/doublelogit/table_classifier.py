@@ -48,9 +48,8 @@ class TableClassifier(BaseEstimator):
         Default is "linear".
         What models the class, and the labelling. linear: logistic in the columns. spline: smooth
         curves of the numeric columns, added up and shrunk towards straight lines. boosting: trees
-        added to that as far as held-out labels ask for them. network: a small network likewise.
-        auto, of the class only: the simplest of the first three that held-out labels cannot tell
-        from the best.
+        added to that as far as held-out labels ask for them. auto, of the class only: the
+        simplest of these that held-out labels cannot tell from the best.
 
     Attributes
     ----------

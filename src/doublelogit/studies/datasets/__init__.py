@@ -1,5 +1,6 @@
-"""The corpus: real tables with known classes, and those whose labels are real as well."""
+"""Data sets of studies: artificial ones, and the corpus of real tables, some with real labels."""
 
+from doublelogit.studies.datasets.artificial import make_artif1, make_artif2, make_half
 from doublelogit.studies.datasets.corpus import (
     corpus_families,
     corpus_folder,
@@ -16,5 +17,8 @@ __all__ = [
     "corpus_table",
     "load_corpus",
     "load_natural",
+    "make_artif1",
+    "make_artif2",
+    "make_half",
     "natural_table",
 ]

@@ -73,7 +73,7 @@ def make_half(
 ) -> Bunch:
     """Generate a sample whose class depends on the first half of its features.
 
-    The other half is left to the labelling: see :func:`doublelogit.labelling.disjoint`.
+    The other half is left to the labelling: see :func:`doublelogit.studies.labelling.disjoint`.
 
     Parameters
     ----------
