@@ -77,7 +77,7 @@ def gained(column, values, y):
     x = np.where(values.isna(), column.fill, values)
     judged = x if (x == x.min()).mean() < 0.5 else x[x > x.min()]
     reach = shapes.HalfRanges.over(Stream(lambda: iter((judged,))), float(np.median(judged)))
-    bent = column.encode(values).values[:, 0]
+    bent = column.encode(values)[0][:, 0]
     return {
         "column": column.name,
         "transform": column.transform,

@@ -198,7 +198,7 @@ def test_numbers_are_standardised_and_missing_values_marked():
     x = pd.Series([1.0, 2.0, np.nan, 3.0, np.inf], name="x")
     spec = learn(x)
     assert isinstance(spec, Number)
-    values = spec.encode(x).values
+    values = spec.encode(x)[0]
     assert spec.names == ("x", "x (missing)")
     assert values[:, 1].tolist() == [0, 0, 1, 0, 1]
     assert np.allclose([values[:, 0].mean(), values[:, 0].std()], [0, 1])
@@ -209,7 +209,7 @@ def test_dates_have_a_trend_and_a_season():
     dates = pd.Series(pd.date_range("2020-01-01", "2023-12-31", freq="D"), name="d")
     spec = learn(dates.dt.strftime("%Y-%m-%d").rename("d"))
     assert spec.pattern == "%Y-%m-%d"
-    values = spec.encode(dates.dt.strftime("%Y-%m-%d")).values
+    values = spec.encode(dates.dt.strftime("%Y-%m-%d"))[0]
     assert len(spec.names) == 3
     assert np.allclose(values[:, 1] ** 2 + values[:, 2] ** 2, 1)
     assert (np.diff(values[:, 0]) > 0).all()

@@ -78,14 +78,14 @@ def test_skewed_numbers_are_transformed_and_others_are_not(draw, transform, mean
 
 def test_a_transform_keeps_the_order_and_standardises():
     x = np.exp(9 + np.random.default_rng(0).normal(size=2000))
-    z = column(x).encode(pd.Series(x)).values[:, 0]
+    z = column(x).encode(pd.Series(x))[0][:, 0]
     assert (np.diff(z[np.argsort(x)]) >= 0).all()
     assert (z.mean(), z.std()) == pytest.approx((0, 1), abs=1e-9)
 
 
 def test_a_new_row_may_hold_what_has_no_logarithm():
     found = column(np.exp(9 + np.random.default_rng(0).normal(size=2000)))
-    z = found.encode(pd.Series([-5.0, 0.0, 1e300, np.nan])).values
+    z = found.encode(pd.Series([-5.0, 0.0, 1e300, np.nan]))[0]
     assert np.isfinite(z).all()
 
 

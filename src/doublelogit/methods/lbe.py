@@ -12,6 +12,7 @@ It is EM with gradient steps for an M-step. The number of steps is its regularis
 thousand steps of 1e-3 move no coefficient of a standardised feature by more than about one.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -40,7 +41,7 @@ def lbe(
     """Alternate the E-step and ``steps`` Adam steps, from a named start or a given one."""
     rows, likelihood = problem.rows, problem.likelihood
     theta = start(problem, init)
-    adam, units = Adam(learning_rate), StandardUnits(problem)
+    adam, standard = Adam(learning_rate), _standard_steps(problem)
     trace: list[float] = []
     converged = tol == 0
     for n_iter in range(1, max_iter + 1):
@@ -60,33 +61,30 @@ def lbe(
         for step in range(steps):
             if step > 0:
                 grad = _criterion(problem, theta, q).grad
-            theta = theta + units.coefficients(adam.step(np.zeros_like(grad), units.gradient(grad)))
+            theta = theta + standard(adam, grad)
     return PUFit(problem.fitted(theta), n_iter, converged, tuple(trace))
 
 
-class StandardUnits:
+def _standard_steps(problem: Problem) -> Callable[[Adam, Floats], Floats]:
     """Steps of equal size in coefficients of standardised features, whatever the units of X.
 
     With z = (w sd, b + w'mean) the predictor is that of (x - mean) / sd.
     """
+    models = (problem.outcome, problem.propensity)
+    mean = np.concatenate([m.take(np.append(problem.centre, 0.0)) for m in models])
+    sd = np.concatenate([m.take(np.append(problem.spread, 1.0)) for m in models])
+    sizes = [m.size for m in models]
+    starts, ends = np.array([0, sizes[0]]), np.cumsum(sizes) - 1
+    intercept = np.repeat(ends, sizes)  # of each coefficient's model
 
-    def __init__(self, problem: Problem) -> None:
-        models = (problem.outcome, problem.propensity)
-        self.mean = np.concatenate([m.take(np.append(problem.centre, 0.0)) for m in models])
-        self.sd = np.concatenate([m.take(np.append(problem.spread, 1.0)) for m in models])
-        sizes = [m.size for m in models]
-        self.starts, self.ends = np.array([0, sizes[0]]), np.cumsum(sizes) - 1
-        self.intercept = np.repeat(self.ends, sizes)  # of each coefficient's model
-
-    def gradient(self, grad: Floats) -> Floats:
-        """The gradient with respect to z."""
-        return (grad - self.mean * grad[self.intercept]) / self.sd
-
-    def coefficients(self, step: Floats) -> Floats:
-        """The step of (w, b) that a step of z amounts to."""
-        step = step / self.sd
-        step[self.ends] -= np.add.reduceat(self.mean * step, self.starts)
+    def of_coefficients(adam: Adam, grad: Floats) -> Floats:
+        """The step of (w, b) that Adam's step of z amounts to."""
+        by_z = (grad - mean * grad[intercept]) / sd
+        step = adam.step(np.zeros_like(grad), by_z) / sd
+        step[ends] -= np.add.reduceat(mean * step, starts)
         return step
+
+    return of_coefficients
 
 
 def _e_step(beta: Floats, gamma: Floats, X: Matrix, known: Floats) -> Floats:

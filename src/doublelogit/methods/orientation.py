@@ -20,7 +20,6 @@ away from a maximum, after a few MM rounds, the correction takes too much from a
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -41,12 +40,8 @@ BENT = Orientation("curves", np.inf, "log-likelihood", True)
 TIED_FITS = 0.1  # log-likelihood units that say nothing: the stronger model is the outcome then
 
 
-class Oriented(NamedTuple):
-    """The solution in the right order, the swapped one's theta, and what decided."""
-
-    best: Solution
-    rival: Floats
-    decided: Orientation
+# The solution in the right order, the swapped one's theta, and what decided.
+Oriented = tuple[Solution, Floats, Orientation]
 
 
 def orient(
@@ -69,14 +64,14 @@ def orient(
     if not problem.symmetry.exact(problem):  # its own penalty moves the rival a little, or away
         rival = solve(rival.theta)
         if _apart(problem, best, rival) < SAME_OPTIMUM:
-            return Oriented(best, rival.theta, ONLY_ONE if problem.smooth is None else BENT)
+            return best, rival.theta, ONLY_ONE if problem.smooth is None else BENT
         if problem.smooth is not None and _bends(problem, best, rival):
             return _by_likelihood(problem, best, rival)
     if not in_order:
         best, rival = rival, best
     clear = gap >= CLEAR_STANDARD_ERRORS
     decided = Orientation(problem.symmetry.assumption, gap, "standard errors", clear)
-    return Oriented(best, rival.theta, decided)
+    return best, rival.theta, decided
 
 
 def _as_given(problem: Problem, coef: Floats) -> Floats:
@@ -112,15 +107,14 @@ def _bends(problem: Problem, one: Solution, other: Solution) -> bool:
 def _by_likelihood(problem: Problem, best: Solution, rival: Solution) -> Oriented:
     best, rival = sorted((best, rival), key=lambda solution: solution.value)
     gap = problem.n * (rival.value - best.value)
-    if (
-        _apart(problem, best, rival) < SAME_OPTIMUM
-    ):  # both starts end in one optimum: the swapped pair has none of its own
+    # both starts end in one optimum: the swapped pair has none of its own
+    if _apart(problem, best, rival) < SAME_OPTIMUM:
         gap = np.inf
     elif gap < TIED_FITS and _stronger(problem, rival, best):
         best, rival = rival, best
     clear = gap >= CLEAR_LOG_LIKELIHOOD
     decided = Orientation(what_tells(problem), gap, "log-likelihood", clear)
-    return Oriented(best, rival.theta, decided)
+    return best, rival.theta, decided
 
 
 def _apart(problem: Problem, one: Solution, other: Solution) -> float:

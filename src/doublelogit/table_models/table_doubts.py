@@ -117,7 +117,7 @@ def _leak(column: ColumnEncoding, values: Any, s: Any) -> Finding | None:
     if isinstance(column, Category):
         rows, labelled = _by_level(levels_of(values), s)
     elif isinstance(column, Number | Date):
-        rows, labelled = _by_threshold(column.encode(values).values[:, 0], s)
+        rows, labelled = _by_threshold(column.encode(values)[0][:, 0], s)
     if not _certain(rows, labelled, int(s.sum()), LEAK_RECALL):
         return None
     if rows == labelled == int(s.sum()):

@@ -6,7 +6,7 @@ nothing but encode. It encodes pandas columns and, block by block, Arrow columns
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -19,11 +19,8 @@ SEASONS = 1.5  # years a date must span for a season to be more than its trend
 YEAR = 365.25 * 24 * 3600
 
 
-class Encoded(NamedTuple):
-    """Columns of numbers, and what a user must know of how values were taken."""
-
-    values: Floats
-    issues: list[str]
+# Columns of numbers, and what a user must know of how values were taken.
+Encoded = tuple[Floats, list[str]]
 
 
 class ColumnEncoding(Protocol):
@@ -111,8 +108,8 @@ class Number:
     def encode(self, column: Any) -> Encoded:
         x = as_numbers(column)
         values = self.numbers(np.where(np.isnan(x), self.fill, x))
-        encoded = _with_indicator(self, values, x)
-        return Encoded(encoded.values, [*encoded.issues, *self._issues(x)])
+        columns, issues = _with_indicator(self, values, x)
+        return columns, [*issues, *self._issues(x)]
 
     def _issues(self, x: Floats) -> list[str]:
         """What a user must know of values that fit has not seen in a column of two values."""
@@ -188,7 +185,7 @@ class Category:
         codes[unknown] = self.levels.index(instead)
         issues = self._issues(words[unknown], instead)
         values = (codes[:, None] == np.arange(1, len(self.levels))).astype(np.float64)
-        return Encoded(values, issues)
+        return values, issues
 
     def _issues(self, unknown: Any, instead: str) -> list[str]:
         if len(unknown) == 0 or OTHER in self.levels:
@@ -212,7 +209,7 @@ class Ignored:
     step: ClassVar[float] = 1.0
 
     def encode(self, column: Any) -> Encoded:
-        return Encoded(np.empty((len(column), 0)), [])
+        return np.empty((len(column), 0)), []
 
 
 KINDS: dict[str, Any] = {cls.kind: cls for cls in (Number, Date, Category, Ignored)}
@@ -253,14 +250,14 @@ def _with_indicator(column: Number | Date, values: Floats, x: Floats) -> Encoded
     """Values with the indicator of missing ones, if fit has seen any."""
     gone = np.isnan(x)
     if column.missing:
-        return Encoded(np.column_stack([values, gone]), [])
+        return np.column_stack([values, gone]), []
     issues = []
     if gone.any():
         issues.append(
             f"{int(gone.sum())} rows have no {column.kind} in {column.name!r}, where fit saw none "
             "missing; they are taken for the median."
         )
-    return Encoded(values.reshape(len(x), -1), issues)
+    return values.reshape(len(x), -1), issues
 
 
 def listed(values: list[str]) -> str:

@@ -121,9 +121,10 @@ class TableEncoding:
         encoded = []
         for column in self.used:
             here = column.name not in absent
-            values = column.encode(frame[column.name] if here else nothing.rename(column.name))
-            encoded.append(values.values)
-            issues += values.issues if here else []
+            cells = frame[column.name] if here else nothing.rename(column.name)
+            values, remarks = column.encode(cells)
+            encoded.append(values)
+            issues += remarks if here else []
         names = np.array(self.names, dtype=object)
         return pd.DataFrame(np.hstack(encoded), columns=names, index=frame.index), issues
 
@@ -153,7 +154,7 @@ def _write(column: ColumnEncoding, values: Any, out: Floats, path: str) -> None:
         if np.isfinite(x.sum()) or np.isfinite(x).all():
             out[:, 0] = x if column.unscaled else column.numbers(x)
             return
-    encoded = column.encode(as_series(values, column.name)).values
+    encoded = column.encode(as_series(values, column.name))[0]
     if np.isnan(encoded).any():
         raise ValueError(
             f"features must be finite numbers; column {column.name!r} of {path} has missing or "

@@ -48,9 +48,8 @@ class Smooth:
         return self.base.step
 
     def encode(self, column: Any) -> Encoded:
-        values = self.base.encode(column)
-        bent = self.curves.at(values.values[:, 0])
-        return Encoded(np.column_stack([values.values, bent]), values.issues)
+        values, issues = self.base.encode(column)
+        return np.column_stack([values, self.curves.at(values[:, 0])]), issues
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,9 @@ class Coded:
         return self.base.step
 
     def encode(self, column: Any) -> Encoded:
-        values = self.base.encode(column)
-        level = values.values @ np.arange(1, len(self.base.levels))
-        return Encoded(np.column_stack([values.values, level]), values.issues)
+        values, issues = self.base.encode(column)
+        level = values @ np.arange(1, len(self.base.levels))
+        return np.column_stack([values, level]), issues
 
 
 def smooth(column: ColumnEncoding, batches: Parts) -> ColumnEncoding:
@@ -113,7 +112,7 @@ def frame_parts(frame: Any) -> Parts:
 
 def _known(column: Number | Date, batch: Any) -> Floats:
     """The scaled values that are not missing."""
-    values = column.encode(batch).values
+    values = column.encode(batch)[0]
     return np.asarray(values[values[:, -1] == 0, 0] if column.missing else values[:, 0])
 
 

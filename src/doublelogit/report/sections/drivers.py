@@ -129,7 +129,7 @@ def _along(fitted: Any, table: Any, name: str, values: Any) -> dict[str, Any]:
     X = X[:: max(1, -(-len(X) // MOST_ROWS))]
     mine = np.array(fitted.encoding.sources) == name
     column = next(c for c in fitted.encoding.columns if c.name == name)
-    features = column.encode(values).values
+    features = column.encode(values)[0]
     everywhere = np.repeat(X, len(values), axis=0)
     everywhere[:, mine] = np.tile(features, (len(X), 1))
     shares = {
