@@ -7,7 +7,7 @@ pass: several passes over different rows would add up to numbers of nothing.
 """
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import glob, has_magic
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from doublelogit.common.extras import needs
-from doublelogit.exceptions import FileChangedError
+from doublelogit.common.wording import listed
+from doublelogit.exceptions import FileChangedError, TableError
 
 BUFFER_BYTES = 2**18  # read at once of a column of a file: bounds memory for any row group
 PIECE_ROWS = 2**18  # row groups are put together to so many rows for a worker
@@ -59,11 +60,20 @@ class Files:
         """Names and types of the columns, as in the first file."""
         return self._dataset.schema
 
-    def check(self, columns: Sequence[str]) -> None:
-        """Open every file once and compare its columns with the first one's."""
+    def check(self, used: Callable[[Sequence[str]], Sequence[str]] = list) -> None:
+        """Open every file once and compare its columns with the first one's.
+
+        ``used`` says which columns are read, of those that there are: what only a later file has
+        would be left out without a word.
+        """
+        wanted = list(used(self.schema.names))
         for fragment in self._dataset.get_fragments():
             self._watch(fragment)
-            self._compare(fragment.physical_schema, fragment, self._needed(fragment, columns))
+            schema = fragment.physical_schema
+            for name in used(schema.names):
+                if name not in wanted:
+                    raise self._missing(name, self._first(), self.schema.names)
+            self._compare(schema, fragment, self._needed(fragment, wanted))
 
     def pieces(self) -> list[Any]:
         """Parts of the files of a good size for a worker."""
@@ -162,17 +172,21 @@ class Files:
 
     def _compare(self, schema: Any, fragment: Any, columns: Sequence[str]) -> None:
         for name in columns:
-            if name not in schema.names:
-                raise ValueError(
-                    f"every file must have the same columns; {name!r} is missing in "
-                    f"{fragment.path}, whose columns are {', '.join(schema.names)}."
-                )
+            for path, names in ((fragment.path, schema.names), (self._first(), self.schema.names)):
+                if name not in names:
+                    raise self._missing(name, path, names)
             found, first = (plain(s.field(name).type) for s in (schema, self.schema))
             if found != first:
-                raise ValueError(
+                raise TableError(
                     f"a column must have one type in all files; {name!r} is {found} in "
                     f"{fragment.path} and {first} in {self._first()}."
                 )
+
+    def _missing(self, name: str, path: str, names: Sequence[str]) -> TableError:
+        return TableError(
+            f"every file must have the same columns; {name!r} is missing in {path}, whose columns "
+            f"are {listed(names)}."
+        )
 
     def _first(self) -> str:
         return next(iter(self._dataset.get_fragments())).path

@@ -58,12 +58,10 @@ class ParquetScan:
         if self.encoding is not None:
             return self.encoding
         roles = self.named_roles
-        roles.check(self.files.schema.names)
         if self.n_rows == 0:
             raise ValueError("a fit needs rows; got none, or none that pass the filter.")
         columns = roles.feature_columns(self.files.schema.names)
         self._check_types(columns)
-        self.files.check([*self._observed_names(), *columns])
         described = (
             describe(
                 name,
@@ -116,6 +114,7 @@ class ParquetScan:
     def _label_counts(self) -> Counter[str]:
         """How often each value of the label column occurs."""
         roles, counts = self.named_roles, Counter[str]()
+        self.files.check(roles.used)
         roles.check(self.files.schema.names)
         for part in self.parts(roles.label):
             counts.update(label_words(part).tolist())
@@ -176,6 +175,8 @@ class ParquetScan:
         """All rows in memory, as a pandas DataFrame."""
         import pandas as pd
 
+        if columns is None:
+            self.files.check()
         names = list(self.files.schema.names if columns is None else columns)
         batches = [from_arrow(batch) for _, batch in self.files.batches(names, BATCH)]
         return pd.concat(batches, ignore_index=True) if batches else pd.DataFrame(columns=names)

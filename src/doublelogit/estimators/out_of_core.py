@@ -130,5 +130,6 @@ def _encoding_of_fit(model: Any, scan: ParquetScan) -> TableEncoding:
         if names is None and scan.roles is not None:
             columns = scan.roles.feature_columns(list(columns))
         encoding = TableEncoding.as_they_are([str(name) for name in columns])
-    scan.files.check([column.name for column in encoding.used])
+    needed = [column.name for column in encoding.used]
+    scan.files.check(lambda _: needed)
     return encoding

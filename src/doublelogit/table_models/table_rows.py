@@ -9,7 +9,7 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.engines.scan import ParquetScan
-from doublelogit.exceptions import TableWarning
+from doublelogit.exceptions import TableError, TableWarning
 from doublelogit.fitted import Probabilities
 from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Roles, Table, read_table
@@ -110,12 +110,14 @@ class ScanRows:
     @cached_property
     def probabilities(self) -> Probabilities:
         four = self.model.classifier.probabilities(self.scan.encoded_by(self.model.encoding))
-        if not self.scan.distributed:
-            return four
-        import dask
+        if self.scan.distributed:
+            import dask
 
-        # together: each on its own would have the workers read the files four times
-        return Probabilities(*dask.compute(*four))
+            # together: each on its own would have the workers read the files four times
+            four = Probabilities(*dask.compute(*four))
+        if len(four.hidden) == 0:
+            raise TableError("the table must have rows; got none, or none that pass the filter.")
+        return four
 
     @property
     def ids(self) -> Any:
@@ -155,6 +157,7 @@ AnyRows = FrameRows | TableRows | ScanRows
 def rows_of(model: FittedTable, table: Any) -> AnyRows:
     """The rows of a file, frame, table or scan; a TableWarning says what differs from fit."""
     if isinstance(table, ParquetScan):
+        model.encoding.check_columns(table.files.schema.names)
         return ScanRows(model, table)
     if isinstance(table, Table):
         return TableRows(model, table)

@@ -103,16 +103,23 @@ class TableEncoding:
                 )
         return [name for column in dict.fromkeys(columns) for name in features[column]]
 
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse a table that lacks columns of the model."""
+        absent = [repr(c.name) for c in self.used if c.name not in columns]
+        if absent:
+            raise TableError(
+                f"the table has {'none' if len(absent) == len(self.used) else 'not all'} of the "
+                f"model's columns: it lacks {listed(absent)}; it has "
+                f"{listed([*map(repr, columns)])}. Give a table with the columns of fit."
+            )
+
     def encode(self, frame: Any) -> tuple[Any, list[str]]:
         """Features of a frame as a DataFrame, and in words what differs from the table of fit."""
         import pandas as pd
 
         absent = [c.name for c in self.used if c.name not in frame.columns]
         if len(absent) == len(self.used):
-            raise TableError(
-                f"the table has none of the model's columns ({', '.join(absent[:5])}). "
-                "Give a table with the columns of fit."
-            )
+            self.check_columns(frame.columns)
         issues = [
             f"there is no column {name!r}; all its values are taken to be missing."
             for name in absent

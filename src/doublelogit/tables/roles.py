@@ -122,14 +122,22 @@ class Roles:
                         f"`{role}` names {name!r}, which is no feature: it has another role."
                     )
 
+    def used(self, columns: Sequence[str]) -> list[str]:
+        """The columns that are read for anything, of those that there are."""
+        read = (self.reserved - {*self.ignore}) | self._features_among(columns) | {self.by}
+        return [name for name in columns if name in read]
+
+    def _features_among(self, columns: Sequence[str]) -> set[str]:
+        if self.features is not None:
+            return set(self.features)
+        if self.outcome_features is None or self.propensity_features is None:
+            return set(columns) - self.reserved
+        # both models say what they use, so nothing else is read
+        return {*self.outcome_features, *self.propensity_features}
+
     def feature_columns(self, columns: Sequence[str]) -> list[str]:
         """The columns that a model may use, in the order of the table."""
-        if self.features is not None:
-            wanted = set(self.features)
-        elif self.outcome_features is None or self.propensity_features is None:
-            wanted = set(columns) - self.reserved
-        else:  # both models say what they use, so nothing else is read
-            wanted = {*self.outcome_features, *self.propensity_features}
+        wanted = self._features_among(columns)
         found = [name for name in columns if name in wanted]
         if not found:
             others = ", ".join(sorted(self.reserved))
