@@ -14,7 +14,8 @@ from doublelogit.label_models.fitted import SURE, LabelModel, Line
 from doublelogit.label_models.kinds import AUTO, Kind, Predictor, kinds_of
 from doublelogit.label_models.sample import Sample, distinct_rows
 
-N_FOLDS = 5
+N_FOLDS, LARGE = 5, 10_000  # of more distinct rows
+N_FOLDS_OF_LARGE = 3  # two thirds of them tell as much as four fifths
 MOST_ROWS = 20_000  # of either label
 MOST_STEPS = 500
 EXACT = 1e-7  # mean log-likelihood that further steps could gain, at most
@@ -30,7 +31,7 @@ def fit_label_model(
     *,
     cluster: Keys | None = None,
     kinds: Any = AUTO,
-    n_folds: int = N_FOLDS,
+    n_folds: int | None = None,
     most_rows: int = MOST_ROWS,
 ) -> LabelModel:
     """A stack of label models.
@@ -46,12 +47,15 @@ def fit_label_model(
         Keys of clusters (:func:`doublelogit.core.folds.cluster_keys`), which no fold cuts.
     kinds : str, classifier, or list of them, default="auto"
         Of the models; see :func:`kinds_of`.
-    n_folds : int, default=5
+    n_folds : int, default=None
+        Five; three of more than 10,000 distinct rows.
     most_rows : int, default=20000
         Labelled rows, and others, that are fitted at most.
     """
     weight = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=float)
     sample = distinct_rows(X, np.asarray(s, dtype=float), weight, cluster).thinned(most_rows)
+    if n_folds is None:
+        n_folds = N_FOLDS if len(sample) <= LARGE else N_FOLDS_OF_LARGE
     folds = sample.folds(n_folds)
     suited = [kind for kind in kinds_of(kinds) if kind.suits(sample)]
     models = _models(suited, sample, folds)
