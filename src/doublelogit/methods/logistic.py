@@ -74,9 +74,10 @@ class LogisticModel:
         with np.errstate(over="ignore"):  # beyond all numbers is too far
             reach = float(np.sqrt(max(float(step @ self.gram() @ step), 0.0)))
         if reach <= LONGEST:
-            return Reach(reach, reach)
+            return reach, reach
         moved = rows.sum_rows(partial(_moved, self.terms.embed(step)), weight)
-        return Reach(*np.sqrt(moved / self.n))
+        all_rows, most_rows = np.sqrt(moved / self.n).tolist()
+        return all_rows, most_rows
 
     @property
     def coef(self) -> Floats:
