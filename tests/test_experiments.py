@@ -13,10 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from plans import SMALL_PLAN, run_quick
 
-from doublelogit.exceptions import StoreWarning
 from doublelogit.studies.experiments import Store, load_plan, run
 from doublelogit.studies.experiments.run import pending
-from doublelogit.studies.experiments.store import KEY
+from doublelogit.studies.experiments.store import KEY, StoreWarning
 
 ROOT = Path(__file__).parent.parent
 PLAN = ROOT / "papers" / "ecai2023" / "plan.toml"

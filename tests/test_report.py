@@ -33,7 +33,7 @@ def summarise(analysis, **shown):
     """Numbers of the page of an analysis, which keeps what it has computed."""
     shown_so = copy(analysis)
     vars(shown_so)["shown"] = Shown(**shown)
-    return page_of(shown_so).numbers
+    return page_of(shown_so)[1]
 
 
 def analysed(frame=None, method="joint", **roles):
@@ -285,9 +285,9 @@ def test_expected_precision_falls_and_recall_rises_with_the_list():
 
 def test_a_check_is_worth_its_cost_or_not_on_the_list():
     chances = np.array([0.9, 0.5, 0.2, 0.1])
-    assert cut_list(chances, check_cost=10, miss_cost=50).length == 3
-    assert cut_list(chances, check_cost=10, budget=25).length == 2
-    assert cut_list(chances, top=9).length == 4
+    assert cut_list(chances, check_cost=10, miss_cost=50)[0] == 3
+    assert cut_list(chances, check_cost=10, budget=25)[0] == 2
+    assert cut_list(chances, top=9)[0] == 4
 
 
 def line(method, difference, agreement=1.0):

@@ -51,7 +51,3 @@ class ClusterLostError(ConnectionError):
 
 class TableWarning(UserWarning):
     """A table is doubtful, or new rows differ from those of fit: columns absent, new levels."""
-
-
-class StoreWarning(UserWarning):
-    """A file of results was damaged; it was set aside and its cells will be run again."""

@@ -192,7 +192,7 @@ class TableClassifier(BaseEstimator):
         import pandas as pd
 
         rows = self._new_rows(table)
-        cut = cut_list(
+        length, sentence = cut_list(
             rows.probabilities.hidden[rows.unlabelled],
             top=top,
             budget=budget,
@@ -202,15 +202,15 @@ class TableClassifier(BaseEstimator):
         ids = rows.ids
         lines = [
             {
-                "rank": ranked.rank,
-                "id": str(ids[ranked.row]),
-                "probability": ranked.probability,
-                "reasons": "; ".join(f"{r['feature']} = {r['value']}" for r in ranked.reasons),
+                "rank": rank,
+                "id": str(ids[row]),
+                "probability": probability,
+                "reasons": "; ".join(f"{r['feature']} = {r['value']}" for r in reasons),
             }
-            for ranked in rank_hidden(rows, cut.length)
+            for rank, (row, probability, reasons) in enumerate(rank_hidden(rows, length), 1)
         ]
         ranking = pd.DataFrame(lines, columns=["rank", "id", "probability", "reasons"])
-        ranking.attrs["sentence"] = cut.sentence
+        ranking.attrs["sentence"] = sentence
         return ranking
 
     def report(self, table: Any, *, audit: Any = None, **options: Any) -> Report:

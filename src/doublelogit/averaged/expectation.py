@@ -32,28 +32,17 @@ from doublelogit.core.likelihood import PairLoss, halves
 from doublelogit.core.link import Response
 from doublelogit.core.objective import four_blocks
 from doublelogit.core.rows import Rows
+from doublelogit.core.solvers import ValueGrad
 
 LEAST = 1e-4  # of standard deviations: differences of slopes over less would be rounding errors
 
 
-class Points(NamedTuple):
-    """Points of two standard normal variables, and their weights."""
-
-    first: Floats
-    second: Floats
-    weight: Floats
-
-
-def _line(k: int) -> Points:
-    """The rule of Gauss and Hermite, of one variable."""
-    points, weight = np.polynomial.hermite_e.hermegauss(k)
-    return Points(points, np.zeros(k), weight / weight.sum())
-
-
 _ANGLES = np.arange(6) * np.pi / 3
-LINE = _line(5)
-# the centre and a hexagon, exact for polynomials of degree five
-PLANE = Points(
+_POINTS, _WEIGHT = np.polynomial.hermite_e.hermegauss(5)
+# Points of one standard normal variable and their weights: the rule of Gauss and Hermite.
+LINE = _POINTS, _WEIGHT / _WEIGHT.sum()
+# Of two variables: the centre and a hexagon, exact for polynomials of degree five.
+PLANE = (
     np.append(0.0, 2 * np.cos(_ANGLES)),
     np.append(0.0, 2 * np.sin(_ANGLES)),
     np.append(1 / 2, np.full(6, 1 / 12)),
@@ -73,13 +62,6 @@ class Shares(NamedTuple):
     b_squared: float
 
 
-class ValueGradient(NamedTuple):
-    """A loss and its gradient."""
-
-    value: float
-    grad: Floats
-
-
 class Expectation(NamedTuple):
     """Expected loss, its gradient and Hessian, means over rows, and the loss of audited rows."""
 
@@ -87,7 +69,7 @@ class Expectation(NamedTuple):
     grad: Floats
     hess: Floats
     shares: Shares
-    audited: ValueGradient
+    audited: ValueGrad
 
 
 class Observed(NamedTuple):
@@ -190,11 +172,7 @@ class TiedPair:
         """Derivatives by ``a`` are those along b = k a + w, by ``b`` those by w."""
         if factor is None:
             return ExpectedLoss(self._along(observed.loss(a, b)), a, b)
-        z, w, r = (
-            LINE.first,
-            LINE.weight,
-            _deviation(row_squares(self.terms.select(X), factor[:-1])),
-        )
+        (z, w), r = LINE, _deviation(row_squares(self.terms.select(X), factor[:-1]))
         off = np.outer(z, r)
         a_at = a + off
         b_at = b + self.k * off if self.k else np.broadcast_to(b, off.shape)
@@ -245,7 +223,7 @@ class ExpectedLikelihood:
             total.grad / n,
             total.hess / n,
             Shares(*(share / n for share in total.shares)),
-            ValueGradient(total.audited.value / n, total.audited.grad / n),
+            ValueGrad(total.audited.value / n, total.audited.grad / n),
         )
 
 
@@ -279,13 +257,11 @@ def _looked_at(labels: Labels) -> NDArray[np.bool_]:
     return ~np.isnan(labels.known) & (labels.any == 0)
 
 
-def _of_audited(
-    pair: TwoPredictors, X: Matrix, f: PairLoss, weight: Floats | None
-) -> ValueGradient:
+def _of_audited(pair: TwoPredictors, X: Matrix, f: PairLoss, weight: Floats | None) -> ValueGrad:
     """The loss of audited rows, by their weights; None if there are none."""
     if weight is None:
-        return ValueGradient(0.0, np.zeros(1))
-    return ValueGradient(float(weight @ f.value), pair.gradient(X, f, weight))
+        return ValueGrad(0.0, np.zeros(1))
+    return ValueGrad(float(weight @ f.value), pair.gradient(X, f, weight))
 
 
 def _shares(loss: ExpectedLoss, weight: Floats) -> list[float]:

@@ -34,9 +34,10 @@ from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.averaged.expectation import ExpectedLikelihood, Shares, ValueGradient
+from doublelogit.averaged.expectation import ExpectedLikelihood, Shares
 from doublelogit.averaged.mechanisms.protocol import Mechanism
 from doublelogit.averaged.settings import Settings
+from doublelogit.core.solvers import ValueGrad
 from doublelogit.methods.problem import Problem
 
 TINY = 1e-300
@@ -183,7 +184,7 @@ class Expansion(NamedTuple):
     hess: Floats
     mixed: Floats
     shares: Shares
-    audited: ValueGradient
+    audited: ValueGrad
 
 
 @dataclass(frozen=True)

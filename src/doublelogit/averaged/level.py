@@ -1,7 +1,6 @@
 """One equation: the shift of logits at which probabilities average to a share."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -14,11 +13,7 @@ LEAST = 1e-12  # guard: shares of 0 and 1 have no logit
 TABLE = np.linspace(-15, 15, 61)
 
 
-class Average(NamedTuple):
-    """Mean probabilities at some levels, and their derivatives."""
-
-    mean: Floats
-    slope: Floats
+Average = tuple[Floats, Floats]  # mean probabilities at some levels, and their derivatives
 
 
 def level_of(average: Callable[[Floats], Average], share: Floats, tolerance: float) -> Floats:
@@ -36,7 +31,7 @@ def level_of(average: Callable[[Floats], Average], share: Floats, tolerance: flo
 def average_at(logits: Floats, weight: Floats, level: Floats) -> Average:
     """Sums over rows of probabilities at a level, by the weights of the rows."""
     y = expit(logits + level)
-    return Average(weight @ y, weight @ (y * (1 - y)))
+    return weight @ y, weight @ (y * (1 - y))
 
 
 def sums_of_table(logits: Floats, weight: Floats) -> Floats:

@@ -137,8 +137,8 @@ def levelled(problem: Problem, weight: Floats, side: MixtureSide) -> MixtureSide
     logits = rows.map_rows(partial(_mean_logit, side, weight))
 
     def average(level: Floats) -> Average:
-        sums = rows.sum_columns(partial(_average, level), logits, rows.weight)
-        return Average(sums.mean / problem.n, sums.slope / problem.n)
+        positive, slope = rows.sum_columns(partial(_average, level), logits, rows.weight)
+        return positive / problem.n, slope / problem.n
 
     return replace(side, level=float(level_of(average, share, LEVEL)))
 
@@ -259,10 +259,10 @@ def _sums(
 ) -> tuple[Floats, Floats, Floats]:
     if sd is None:
         y = probability(link, a)
-        return weight @ y.value, weight @ y.value**2, pull_back(X, weight[:, None] * y.slope)
-    at = [probability(link, a + z * sd) for z in LINE.first]
+        return weight @ y.value, weight @ y.value**2, pull_back(X, weight[:, None] * y.d_a)
+    at = [probability(link, a + z * sd) for z in LINE[0]]
     value, slope = (
-        sum(w * column for w, column in zip(LINE.weight, columns, strict=True))
-        for columns in ([y.value for y in at], [y.slope for y in at])
+        sum(w * column for w, column in zip(LINE[1], columns, strict=True))
+        for columns in ([y.value for y in at], [y.d_a for y in at])
     )
     return weight @ value, weight @ value**2, pull_back(X, weight[:, None] * slope)

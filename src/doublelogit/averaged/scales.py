@@ -33,11 +33,8 @@ class Start(NamedTuple):
         return u
 
 
-class Nearby(NamedTuple):
-    """The gaussian of a scale in the nearest slice that has one, and its weight behind the best."""
-
-    gaussian: GaussianFit
-    behind: float
+# The gaussian of a scale in the nearest slice that has one, and its weight behind the best.
+Nearby = tuple[GaussianFit, float]
 
 
 def gaussians_of_slice(
@@ -71,7 +68,7 @@ def gaussians_of_slice(
             falling = top - 2 * log_weight(last) + log_weight(before)
             if last is not best and falling > settings.behind:
                 break
-            if neighbour is not None and neighbour.behind > settings.behind:
+            if neighbour is not None and neighbour[1] > settings.behind:
                 break
             guess = last.under(prior)
             behind = top - log_weight(guess)
@@ -89,7 +86,7 @@ def _unlikely(
     guess: GaussianFit, behind: float, neighbour: Nearby | None, settings: Settings
 ) -> bool:
     """Whether a scale is left out, by a guess and by its weight nearby."""
-    if neighbour is not None and neighbour.behind > settings.likewise:
+    if neighbour is not None and neighbour[1] > settings.likewise:
         return behind > settings.agreed
     return guess.error < np.inf and behind > settings.unlikely
 
@@ -101,7 +98,7 @@ def _nearby(near: list[list[GaussianFit]]) -> dict[int, Nearby]:
         best = max(map(log_weight, gaussians))
         for gaussian in gaussians:
             behind = best - log_weight(gaussian)
-            nearest.setdefault(gaussian.prior.node, Nearby(gaussian, behind))
+            nearest.setdefault(gaussian.prior.node, (gaussian, behind))
     return nearest
 
 
@@ -115,4 +112,4 @@ def _ascended(guess: GaussianFit, neighbour: Nearby | None, behind_all: float) -
     """The gaussian that was guessed, from where it was in the nearest slice, or from the guess."""
     if neighbour is None:
         return guess.slice.ascend(guess.u, guess.factor, behind_all)
-    return _moved(neighbour.gaussian, guess.slice.intercept, behind_all + neighbour.behind)
+    return _moved(neighbour[0], guess.slice.intercept, behind_all + neighbour[1])

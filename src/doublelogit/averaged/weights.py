@@ -13,7 +13,7 @@ The volume is the change of tau = sigma(g_0) in the cell times
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -26,12 +26,8 @@ from doublelogit.averaged.prior import log_prevalence
 TINY = np.finfo(float).tiny
 
 
-class Curve(NamedTuple):
-    """Number of a search, of a posterior and of a scale: its components lie along one curve."""
-
-    search: int
-    posterior: int
-    node: int
+# Numbers of a search, of a posterior and of a scale, whose components lie along one curve.
+Curve = tuple[int, int, int]
 
 
 class Component(NamedTuple):
@@ -51,13 +47,6 @@ class Component(NamedTuple):
     def posterior(self) -> SlicedPosterior:
         """The posterior that it is a part of."""
         return self.gaussian.posterior
-
-
-class Weighted(Protocol):
-    """Anything that has a mass."""
-
-    @property
-    def log_mass(self) -> float: ...
 
 
 def log_weight(gaussian: GaussianFit) -> float:
@@ -88,7 +77,7 @@ def weighed(
     # a constant leaves a rounding error of zero
     of_labelling = bb - b**2 if posterior.mechanism.varies else np.zeros(len(b))
     strengths = zip((aa - a**2).tolist(), of_labelling.tolist(), strict=True)
-    curves = [Curve(search, posterior.number, gaussian.prior.node) for gaussian in gaussians]
+    curves = [(search, posterior.number, gaussian.prior.node) for gaussian in gaussians]
     columns = (gaussians, log_mass.tolist(), strengths)
     return [
         Component(gaussian, mass, both, *cell, curve)
@@ -96,9 +85,9 @@ def weighed(
     ]
 
 
-def log_sum(components: Iterable[Weighted]) -> float:
-    """Logarithm of their masses together; called so often that SciPy's checks would take longer."""
-    return float(np.logaddexp.reduce([one.log_mass for one in components], initial=-np.inf))
+def log_sum(weighted: Iterable[Any]) -> float:
+    """Logarithm of the masses of cells or components, without SciPy's checks: they take longer."""
+    return float(np.logaddexp.reduce([one.log_mass for one in weighted], initial=-np.inf))
 
 
 def divided(log_mass: Floats, taken: list[Floats]) -> list[Floats]:

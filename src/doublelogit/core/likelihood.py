@@ -28,7 +28,7 @@ OVERFLOW = 709.0  # the largest number whose exponential is one
 
 
 class PredictorLoss(NamedTuple):
-    """Loss of one predictor: value, d/da and d2/da2, each of shape (n,)."""
+    """Loss, or probability, of one predictor: value, d/da and d2/da2, each of shape (n,)."""
 
     value: Floats
     d_a: Floats
@@ -176,10 +176,10 @@ def double_logistic(labels: Labels, a: Floats, b: Floats) -> PairLoss:
     Implements: Q_n
     """
     y, e, far = halves(a), halves(b), _any_far(a, b)
-    f = _class_unknown(a, b, y, e, far)
-    h_aa = f.d_a * (y.not_p - f.t)
-    h_ab = f.d_b * f.not_t
-    h_bb = f.d_b * (e.not_p - e.p * f.not_t)
+    f, t = _class_unknown(a, b, y, e, far)
+    h_aa = f.d_a * (y.not_p - t.p)
+    h_ab = f.d_b * t.not_p
+    h_bb = f.d_b * (e.not_p - e.p * t.not_p)
     rows = _patched(f, labels, a, b, far)
     h_aa[..., rows] = y.p[..., rows] * y.not_p[..., rows]
     h_ab[..., rows] = 0.0
@@ -213,23 +213,18 @@ def noisy_double_logistic(labels: Labels, a: Floats, b: Floats, false_rate: floa
 def double_logistic_slopes(labels: Labels, a: Floats, b: Floats) -> PairLossGradient:
     """Value and gradient of :func:`double_logistic`, for steps that need no Hessian."""
     far = _any_far(a, b)
-    f = _class_unknown(a, b, halves(a), halves(b), far)
+    f, _ = _class_unknown(a, b, halves(a), halves(b), far)
     _patched(f, labels, a, b, far)
-    return PairLossGradient(f.value, f.d_a, f.d_b)
+    return f
 
 
-class _Unknown(NamedTuple):
-    """Loss of rows of unknown class, its gradient, and t with 1 - t."""
+def _class_unknown(
+    a: Floats, b: Floats, y: Halves, e: Halves, far: bool
+) -> tuple[PairLossGradient, Halves]:
+    """Loss of rows of unknown class, its gradient, and t with 1 - t.
 
-    value: Floats
-    d_a: Floats
-    d_b: Floats
-    t: Floats
-    not_t: Floats
-
-
-def _class_unknown(a: Floats, b: Floats, y: Halves, e: Halves, far: bool) -> _Unknown:
-    """By products, 1 - ye = (1-y) + y(1-e); by logarithms in the few rows that are far out."""
+    By products, 1 - ye = (1-y) + y(1-e); by logarithms in the few rows that are far out.
+    """
     hidden = y.p * e.not_p
     not_s_x = y.not_p + hidden
     s_x = y.p * e.p
@@ -241,35 +236,35 @@ def _class_unknown(a: Floats, b: Floats, y: Halves, e: Halves, far: bool) -> _Un
         hidden /= not_s_x
         not_t = np.divide(y.not_p, not_s_x, out=not_s_x)
     s_x *= not_t
-    f = _Unknown(value, s_x, e.p * hidden, hidden, not_t)
+    f, t = PairLossGradient(value, s_x, e.p * hidden), Halves(hidden, not_t)
     if far:
         rows = (np.abs(a) > FAR) | (np.abs(b) > FAR)
-        for column, part in zip(f, _far_out(a[rows], b[rows]), strict=True):
-            column[rows] = part
-    return f
+        for column, values in zip((*f, *t), _far_out(a[rows], b[rows]), strict=True):
+            column[rows] = values
+    return f, t
 
 
 def _any_far(*predictors: Floats) -> bool:
     return any(bool(a.size and (a.max() > FAR or a.min() < -FAR)) for a in predictors)
 
 
-def _far_out(a: Floats, b: Floats) -> _Unknown:
+def _far_out(a: Floats, b: Floats) -> tuple[Floats, ...]:
     """The same in logarithms, which neither overflow nor vanish."""
     e = sigmoid(b)
     logit_t = a + e.log_not_p
     t, not_t = expit(logit_t), expit(-logit_t)
     s_x = expit(a) * e.p
     value = log_not_small(s_x, log_expit(-a), log_expit(-logit_t))
-    return _Unknown(value, s_x * not_t, e.p * t, t, not_t)
+    return value, s_x * not_t, e.p * t, t, not_t
 
 
-def _patched(f: _Unknown, labels: Labels, a: Floats, b: Floats, far: bool) -> Ints:
+def _patched(f: PairLossGradient, labels: Labels, a: Floats, b: Floats, far: bool) -> Ints:
     """Put loss and gradient of rows of known class in their place, and return these rows."""
     rows = np.flatnonzero(~np.isnan(labels.known))
     a, b, s, known = a[..., rows], b[..., rows], labels.any[rows], labels.known[rows]
-    parts = _class_known(s, known, a, b) if far or not s.all() else _labelled(a, b)
-    for whole, part in zip(f, parts, strict=False):
-        whole[..., rows] = part
+    patches = _class_known(s, known, a, b) if far or not s.all() else _labelled(a, b)
+    for column, values in zip(f, patches, strict=True):
+        column[..., rows] = values
     return rows
 
 

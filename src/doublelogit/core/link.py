@@ -9,7 +9,7 @@ swap; the probit satisfies them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -34,18 +34,11 @@ from doublelogit.core.likelihood import (
 LOG_ROOT_2PI = 0.5 * np.log(2 * np.pi)
 
 
-class LinkDerivatives(NamedTuple):
-    """z(a) and its first two derivatives."""
-
-    value: Floats
-    slope: Floats
-    bend: Floats
+# A function z(a) of a predictor with its first two derivatives. None: the logit.
+Link = Callable[[Floats], PredictorLoss] | None
 
 
-Link = Callable[[Floats], LinkDerivatives] | None  # None: the logit
-
-
-def probit(a: Floats) -> LinkDerivatives:
+def probit(a: Floats) -> PredictorLoss:
     """Logit of the normal distribution function.
 
     With the Mills ratios m = phi / Phi(a) and n = phi / Phi(-a): z' = m + n, z'' = z' (n - m - a).
@@ -55,7 +48,7 @@ def probit(a: Floats) -> LinkDerivatives:
     above, below = log_ndtr(a), log_ndtr(-a)
     log_density = -0.5 * a * a - LOG_ROOT_2PI
     m, n = np.exp(log_density - above), np.exp(log_density - below)
-    return LinkDerivatives(above - below, m + n, (m + n) * (n - m - a))
+    return PredictorLoss(above - below, m + n, (m + n) * (n - m - a))
 
 
 LINKS: dict[str, Link] = {"logit": None, "probit": probit}
@@ -77,7 +70,7 @@ def linked_logistic(link: Link, a: Floats, target: Floats) -> PredictorLoss:
         return logistic(a, target)
     z = link(a)
     f = logistic(z.value, target)
-    return PredictorLoss(f.value, f.d_a * z.slope, f.h_aa * z.slope**2 + f.d_a * z.bend)
+    return PredictorLoss(f.value, f.d_a * z.d_a, f.h_aa * z.d_a**2 + f.d_a * z.h_aa)
 
 
 def linked_logistic_value(link: Link, a: Floats, target: Floats) -> Floats:
@@ -90,18 +83,18 @@ def linked_logistic_slope(link: Link, a: Floats, target: Floats) -> Floats:
     if link is None:
         return logistic_slope(a, target)
     z = link(a)
-    return logistic_slope(z.value, target) * z.slope
+    return logistic_slope(z.value, target) * z.d_a
 
 
-def probability(link: Link, a: Floats) -> LinkDerivatives:
+def probability(link: Link, a: Floats) -> PredictorLoss:
     """The probability that a predictor means, with its first two derivatives."""
     y = halves(to_logit(link, a))
     slope = y.p * y.not_p
-    bend = slope * (y.not_p - y.p)
+    curvature = slope * (y.not_p - y.p)
     if link is None:
-        return LinkDerivatives(y.p, slope, bend)
+        return PredictorLoss(y.p, slope, curvature)
     z = link(a)
-    return LinkDerivatives(y.p, slope * z.slope, bend * z.slope**2 + slope * z.bend)
+    return PredictorLoss(y.p, slope * z.d_a, curvature * z.d_a**2 + slope * z.h_aa)
 
 
 class Response(Protocol):
@@ -137,7 +130,7 @@ class DoubleResponse:
             return double_logistic_slopes(labels, a, b)
         z_a, z_b = self.link(a), self.link(b)
         f = double_logistic_slopes(labels, z_a.value, z_b.value)
-        return PairLossGradient(f.value, f.d_a * z_a.slope, f.d_b * z_b.slope)
+        return PairLossGradient(f.value, f.d_a * z_a.d_a, f.d_b * z_b.d_a)
 
     def loss(self, labels: Labels, a: Floats, b: Floats) -> PairLoss:
         if self.link is None:
@@ -146,26 +139,26 @@ class DoubleResponse:
         f = self._from_logits(labels, z_a.value, z_b.value)
         return PairLoss(
             f.value,
-            f.d_a * z_a.slope,
-            f.d_b * z_b.slope,
-            f.h_aa * z_a.slope**2 + f.d_a * z_a.bend,
-            f.h_ab * z_a.slope * z_b.slope,
-            f.h_bb * z_b.slope**2 + f.d_b * z_b.bend,
+            f.d_a * z_a.d_a,
+            f.d_b * z_b.d_a,
+            f.h_aa * z_a.d_a**2 + f.d_a * z_a.h_aa,
+            f.h_ab * z_a.d_a * z_b.d_a,
+            f.h_bb * z_b.d_a**2 + f.d_b * z_b.h_aa,
         )
 
     def outcome(self, a: Floats, b: Floats) -> PairLoss:
         y, none = probability(self.link, a), np.zeros_like(a)
-        return PairLoss(y.value, y.slope, none, y.bend, none, none)
+        return PairLoss(y.value, y.d_a, none, y.h_aa, none, none)
 
     def labelled(self, a: Floats, b: Floats) -> PairLoss:
         y, e = probability(self.link, a), probability(self.link, b)
         return PairLoss(
             y.value * e.value,
-            d_a=y.slope * e.value,
-            d_b=y.value * e.slope,
-            h_aa=y.bend * e.value,
-            h_ab=y.slope * e.slope,
-            h_bb=y.value * e.bend,
+            d_a=y.d_a * e.value,
+            d_b=y.value * e.d_a,
+            h_aa=y.h_aa * e.value,
+            h_ab=y.d_a * e.d_a,
+            h_bb=y.value * e.h_aa,
         )
 
     def hidden(self, a: Floats, b: Floats) -> PairLossGradient:
@@ -174,8 +167,8 @@ class DoubleResponse:
         log_not_e = sigmoid(to_logit(self.link, b)).log_not_p - np.log1p(-self.false_rate)
         t = positive_given_unlabelled(to_logit(self.link, a), log_not_e)
         bend = t * (1 - t)
-        d_a = bend * _ratio(y.slope, y.value * (1 - y.value))
-        return PairLossGradient(t, d_a, -bend * _ratio(e.slope, 1 - e.value))
+        d_a = bend * _ratio(y.d_a, y.value * (1 - y.value))
+        return PairLossGradient(t, d_a, -bend * _ratio(e.d_a, 1 - e.value))
 
     def _from_logits(self, labels: Labels, a: Floats, b: Floats) -> PairLoss:
         if self.false_rate > 0:

@@ -9,7 +9,7 @@ losses (l2 = 1/C of scikit-learn), hence also divided by n.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,27 +61,13 @@ def curvature_scale(unit: Floats, ridge: Floats) -> Floats:
     return np.sqrt(0.25 * unit**2 + ridge)
 
 
-class Penalised(Protocol):
-    """An objective with a ridge per coefficient and a total weight."""
-
-    @property
-    def ridge(self) -> Floats: ...
-    @property
-    def n(self) -> float: ...
-
-
-def penalised(objective: Penalised, theta: Floats, value: float, grad: Floats) -> ValueGrad:
-    """Sums over rows turned into the mean and the penalty added."""
-    pull = objective.ridge * theta
-    n = objective.n
+def penalised(ridge: Floats, n: float, theta: Floats, value: float, grad: Floats) -> ValueGrad:
+    """Sums over rows of weight n turned into the mean, and the penalty added."""
+    pull = ridge * theta
     return ValueGrad(float(value / n + 0.5 * pull @ theta), grad / n + pull)
 
 
-class Predicted(NamedTuple):
-    """Coefficients, and what they predict of the rows: ``x'theta`` of each."""
-
-    theta: Floats
-    a: Column
+Predicted = tuple[Floats, Column]  # coefficients, and ``x'theta`` of each row
 
 
 @dataclass(frozen=True)
@@ -116,9 +102,9 @@ class LogisticObjective:
 
     def gradient(self, theta: Floats) -> Floats:
         columns = (self.target, self.weight)
-        if self.start is not None and theta is self.start.theta:
+        if self.start is not None and theta is self.start[0]:
             fn = partial(_logistic_gradient_at, self.link)
-            grad = self.rows.sum_rows(fn, self.start.a, *columns)
+            grad = self.rows.sum_rows(fn, self.start[1], *columns)
         else:
             fn = partial(_logistic_gradient, self.link, self.terms.embed(theta))
             grad = self.rows.sum_rows(fn, *columns)
@@ -136,12 +122,12 @@ class LogisticObjective:
     def value_grad(self, theta: Floats) -> ValueGrad:
         fn = partial(_logistic_value_grad, self.link, self.terms.embed(theta))
         sums = self.rows.sum_rows(fn, self.target, self.weight)
-        return penalised(self, theta, sums.value, self.terms.take(sums.grad))
+        return penalised(self.ridge, self.n, theta, sums.value, self.terms.take(sums.grad))
 
     def value_grad_hess(self, theta: Floats) -> ValueGradHess:
         fn = partial(_logistic_value_grad_hess, self.link, self.terms, theta)
         sums = self.rows.sum_rows(fn, self.target, self.weight)
-        first = penalised(self, theta, sums.value, sums.grad)
+        first = penalised(self.ridge, self.n, theta, sums.value, sums.grad)
         return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
 
@@ -209,12 +195,12 @@ class HeldPropensityObjective:
     def value_grad(self, theta: Floats) -> ValueGrad:
         rows, fn = self.rows, partial(_held_value_grad, self.terms.embed(theta))
         sums = rows.sum_rows(fn, rows.labels, rows.weight, self.propensity)
-        return penalised(self, theta, sums.value, self.terms.take(sums.grad))
+        return penalised(self.ridge, self.n, theta, sums.value, self.terms.take(sums.grad))
 
     def value_grad_hess(self, theta: Floats) -> ValueGradHess:
         rows, fn = self.rows, partial(_held_value_grad_hess, self.terms, theta)
         sums = rows.sum_rows(fn, rows.labels, rows.weight, self.propensity)
-        first = penalised(self, theta, sums.value, sums.grad)
+        first = penalised(self.ridge, self.n, theta, sums.value, sums.grad)
         return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
 
@@ -294,12 +280,14 @@ class DoubleLogisticObjective:
         rows = self.rows
         fn = partial(_double_value_grad, self.response, *self.coefficients(theta))
         sums = rows.sum_rows(fn, rows.labels, rows.weight)
-        return penalised(self, theta, sums.value, self.gathered(sums.d_beta, sums.d_gamma))
+        return penalised(
+            self.ridge, self.n, theta, sums.value, self.gathered(sums.d_beta, sums.d_gamma)
+        )
 
     def value_grad_hess(self, theta: Floats) -> ValueGradHess:
         rows, fn = self.rows, partial(_double_value_grad_hess, self.models(theta))
         sums = rows.sum_rows(fn, rows.labels, rows.weight)
-        first = penalised(self, theta, sums.value, sums.grad)
+        first = penalised(self.ridge, self.n, theta, sums.value, sums.grad)
         return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
 
     def on(self, rows: Rows) -> "DoubleLogisticObjective":

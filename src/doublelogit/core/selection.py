@@ -14,7 +14,7 @@ values; 64 bits are used up after six passes, so that any number of ties ends th
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,28 +65,23 @@ def _present(column: Floats, weight: Floats) -> Floats:
     return np.column_stack([column[inside], weight[inside]])
 
 
-class _Range(NamedTuple):
-    """Numbers whose keys are from ``start`` on, ``2**width`` of them, and the weight below."""
-
-    start: int
-    width: int
-    below: float
+KeyRange = tuple[int, int]  # numbers whose keys are from the first on, two to the second of them
 
 
 def _order_statistic(rows: Summable, column: Column, weight: Column, position: float) -> float:
     """The smallest value up to which there is more weight than position, or the largest one."""
-    here, count = _Range(0, 64, 0.0), FEW + 1
-    while count > FEW and here.width > 0:
-        weights, counts = rows.sum_columns(partial(_parts, here), column, weight)
-        cumulated = here.below + np.cumsum(weights)
+    start, width, below, count = 0, 64, 0.0, FEW + 1
+    while count > FEW and width > 0:
+        weights, counts = rows.sum_columns(partial(_weighed, (start, width)), column, weight)
+        cumulated = below + np.cumsum(weights)
         last = int(np.flatnonzero(counts)[-1])
-        part = min(int(np.searchsorted(cumulated, position, side="right")), last)
-        shift = max(here.width - BITS, 0)
-        below = float(cumulated[part - 1]) if part else here.below
-        here, count = _Range(here.start + (part << shift), shift, below), int(counts[part])
-    values, weights = rows.collect(partial(_distinct, here), column, weight).T
+        i = min(int(np.searchsorted(cumulated, position, side="right")), last)
+        width = max(width - BITS, 0)
+        below = float(cumulated[i - 1]) if i else below
+        start, count = start + (i << width), int(counts[i])
+    values, weights = rows.collect(partial(_distinct, (start, width)), column, weight).T
     order = np.argsort(values, kind="stable")
-    cumulated = here.below + np.cumsum(weights[order])
+    cumulated = below + np.cumsum(weights[order])
     at = int(np.searchsorted(cumulated, position, side="right"))
     return float(values[order][min(at, len(values) - 1)])
 
@@ -97,22 +92,23 @@ def _keys(values: Floats) -> NDArray[np.uint64]:
     return np.where(bits & SIGN, ~bits, bits | SIGN)
 
 
-def _inside(here: _Range, column: Floats, weight: Floats) -> NDArray[np.bool_]:
-    keys, end = _keys(column), here.start + (1 << here.width) - 1
-    return (keys >= np.uint64(here.start)) & (keys <= np.uint64(end)) & (weight > 0)
+def _inside(here: KeyRange, column: Floats, weight: Floats) -> NDArray[np.bool_]:
+    keys, (start, width) = _keys(column), here
+    end = start + (1 << width) - 1
+    return (keys >= np.uint64(start)) & (keys <= np.uint64(end)) & (weight > 0)
 
 
-def _parts(here: _Range, column: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Weight and number of the rows in each part of a range."""
-    inside = _inside(here, column, weight)
-    shift = np.uint64(max(here.width - BITS, 0))
-    part = ((_keys(column[inside]) - np.uint64(here.start)) >> shift).astype(np.intp)
-    n = 1 << min(BITS, here.width)
-    counts = np.bincount(part, minlength=n).astype(np.float64)
-    return np.bincount(part, weight[inside], n).astype(np.float64), counts
+def _weighed(here: KeyRange, column: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Weight and number of the rows in each of the equal pieces of a range."""
+    inside, (start, width) = _inside(here, column, weight), here
+    shift = np.uint64(max(width - BITS, 0))
+    piece = ((_keys(column[inside]) - np.uint64(start)) >> shift).astype(np.intp)
+    n = 1 << min(BITS, width)
+    counts = np.bincount(piece, minlength=n).astype(np.float64)
+    return np.bincount(piece, weight[inside], n).astype(np.float64), counts
 
 
-def _distinct(here: _Range, column: Floats, weight: Floats) -> Floats:
+def _distinct(here: KeyRange, column: Floats, weight: Floats) -> Floats:
     """The values in a range, each once, with the weight it has here."""
     inside = _inside(here, column, weight)
     values, index = np.unique(column[inside], return_inverse=True)

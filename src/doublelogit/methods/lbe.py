@@ -97,7 +97,8 @@ def _criterion(problem: Problem, theta: Floats, q: Column) -> ValueGrad:
     sums = rows.sum_rows(
         partial(_sums, *likelihood.coefficients(theta)), rows.labels.any, q, rows.weight
     )
-    return penalised(likelihood, theta, sums.value, likelihood.gathered(sums.d_beta, sums.d_gamma))
+    grad = likelihood.gathered(sums.d_beta, sums.d_gamma)
+    return penalised(likelihood.ridge, likelihood.n, theta, sums.value, grad)
 
 
 def _sums(

@@ -60,7 +60,7 @@ class LogisticModel:
     worst: float = field(default=0.0, init=False)
     theta: Floats = field(init=False)
     _factor: Factor | None = field(default=None, init=False)
-    _kept: Predicted | None = field(default=None, init=False)
+    _last: Predicted | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.theta = np.zeros(self.terms.size)
@@ -74,9 +74,10 @@ class LogisticModel:
         with np.errstate(over="ignore"):  # beyond all numbers is too far
             reach = float(np.sqrt(max(float(step @ self.gram() @ step), 0.0)))
         if reach <= LONGEST:
-            return Reach(reach, reach)
+            return reach, reach
         moved = rows.sum_rows(partial(_moved, self.terms.embed(step)), weight)
-        return Reach(*np.sqrt(moved / self.n))
+        all_rows, most_rows = np.sqrt(moved / self.n).tolist()
+        return all_rows, most_rows
 
     @property
     def coef(self) -> Floats:
@@ -93,9 +94,9 @@ class LogisticModel:
     def solve(self, target: Column, weight: Column | None = None) -> Solution:
         """As fit, returning all that the solver says."""
         weight = self.rows.weight if weight is None else weight
-        known = [self._kept.a] if self._kept is not None and self._up_to_date else []
-        rows, (target, weight, *known) = self.rows.restrict(weight, target, weight, *known)
-        start = Predicted(self.theta, *known) if known else None
+        a = [self._last[1]] if self._last is not None and self._up_to_date else []
+        rows, (target, weight, *a) = self.rows.restrict(weight, target, weight, *a)
+        start = (self.theta, a[0]) if a else None
         objective = self._objective(rows, target, weight, start)
         if self.terms.size > DENSE_LIMIT:
             # a first-order method does not reach INNER_TOL; this is as far as it is worth
@@ -131,21 +132,21 @@ class LogisticModel:
         )
 
     def predictor(self) -> Column:
-        a = self._predicted.a
+        a = self._predicted[1]
         return a if self.link is None else self.rows.map_columns(partial(to_logit, self.link), a)
 
     @property
     def _predicted(self) -> Predicted:
         """What the coefficients as they are predict of all rows; no pass is made for it twice."""
-        if self._kept is None or not self._up_to_date:
-            self._kept = None  # before another column is made
+        if self._last is None or not self._up_to_date:
+            self._last = None  # before another column is made
             a = self.rows.map_rows(partial(predictor, coef=self.coef))
-            self._kept = Predicted(self.theta, a)
-        return self._kept
+            self._last = self.theta, a
+        return self._last
 
     @property
     def _up_to_date(self) -> bool:
-        return self._kept is not None and np.array_equal(self._kept.theta, self.theta)
+        return self._last is not None and np.array_equal(self._last[0], self.theta)
 
     def side(self) -> LinearSide:
         return LinearSide(self.coef, link_name(self.link))

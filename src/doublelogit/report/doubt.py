@@ -138,4 +138,4 @@ def list_claim(model: FittedTable, table: Table, length: int, random_state: int 
     own = first.opinion(model.method, said.positive, said.hidden)
     others = other_methods(model, first, rng, counting=True)
     curves = curves_of(model, first, sample_rows(table, MOST_ROWS, rng))
-    return claim_of(own, [*others, *([] if curves is None else [curves.opinion])], length)
+    return claim_of(own, [*others, *([] if curves is None else [curves[0]])], length)

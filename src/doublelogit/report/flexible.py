@@ -27,7 +27,7 @@ from doublelogit.table_models.table_model import (
     make_classifier,
     quietly,
 )
-from doublelogit.tables import Table
+from doublelogit.tables import Table, TableEncoding
 from doublelogit.tables.expansion import frame_parts
 
 FOLDS = 3
@@ -123,18 +123,13 @@ def _quick(model: FittedTable, encoding: Any) -> Any:
     return make_classifier(method, model.roles, encoding, {"n_starts": 1, **model.known}, learners)
 
 
-@dataclass(frozen=True)
-class Curves:
-    """A class of smooth curves fitted to some rows: its features, opinion and labelling."""
+def curves_of(
+    model: FittedTable, first: FirstRows, rows: Any
+) -> tuple[Opinion, TableEncoding, dict[str, float]] | None:
+    """The class with curves of the numbers: its opinion, features and labelling.
 
-    encoding: Any
-    X: Any
-    opinion: Opinion
-    labelling: dict[str, float]
-
-
-def curves_of(model: FittedTable, first: FirstRows, rows: Any) -> Curves | None:
-    """The class with curves of the numbers; None if no number can bend, or none is asked for."""
+    None if no number can bend, or none is asked for.
+    """
     table = first.table
     if model.learners.outcome != LINEAR or not METHODS[model.method].has_propensity:
         return None
@@ -147,16 +142,18 @@ def curves_of(model: FittedTable, first: FirstRows, rows: Any) -> Curves | None:
     said = classifier.probabilities(X)
     standing = {"counts": True, "contradicts": True}
     opinion = first.opinion(CURVES, said.positive, said.hidden, **standing)
-    return Curves(encoding, X, opinion, labelling_terms(classifier, X.columns.tolist()))
+    return opinion, encoding, labelling_terms(classifier, X.columns.tolist())
 
 
 def _curves(model: FittedTable, held_out: _HeldOut, first: FirstRows) -> Flexible | None:
-    found, table = curves_of(model, first, held_out.rows), held_out.table
-    if found is None:
+    rows, folds, table = held_out.rows, held_out.folds, held_out.table
+    curves = curves_of(model, first, rows)
+    if curves is None:
         return None
-    rows, folds = held_out.rows, held_out.folds
-    likelihood = _fitted_parts(model, found.encoding, found.X, table, rows, folds)
-    return Flexible(found.opinion, *held_out.compared(likelihood), found.labelling)
+    opinion, encoding, labelling = curves
+    X = table.encoded(encoding)
+    likelihood = _fitted_parts(model, encoding, X, table, rows, folds)
+    return Flexible(opinion, *held_out.compared(likelihood), labelling)
 
 
 @with_paying_threads

@@ -4,7 +4,7 @@
 """
 
 import math
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,8 @@ from doublelogit.report.section import Checks, Section
 SCHEMA = 1  # grows when a key of the JSON is renamed, removed or changes its meaning
 
 
-@dataclass(frozen=True)
-class Page:
-    """Findings, most important first, and the numbers as JSON holds them."""
-
-    findings: list[Finding]
-    numbers: dict[str, Any]
-
-
-def page_of(analysis: Analysis) -> Page:
-    """Every section's numbers and findings."""
+def page_of(analysis: Analysis) -> tuple[list[Finding], dict[str, Any]]:
+    """Findings, most important first, and the numbers of all sections as JSON holds them."""
     computed = {section.name: section.compute(analysis) for section in sections.SECTIONS}
     findings = [
         finding
@@ -47,7 +39,7 @@ def page_of(analysis: Analysis) -> Page:
         if repeated:
             raise ValueError(f"section {section.name!r} repeats {', '.join(sorted(repeated))}.")
         numbers |= computed[section.name]
-    return Page(findings, plain(numbers))
+    return findings, plain(numbers)
 
 
 def checks(analysis: Analysis) -> Checks:

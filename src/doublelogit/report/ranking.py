@@ -1,6 +1,5 @@
 """The list of likely hidden positives: who is on it, why, and how long it should be."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,30 +16,18 @@ ENOUGH = 0.05  # logits below which a feature does not speak for anything
 CURVE = 60  # points of the curve of list lengths
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """A row of the list."""
+def rank_hidden(rows: AnyRows, top: int) -> list[tuple[int, float, list[dict[str, Any]]]]:
+    """The unlabelled rows likeliest to be positive, best first.
 
-    rank: int
-    row: int
-    probability: float
-    reasons: list[dict[str, Any]]
-
-
-def rank_hidden(rows: AnyRows, top: int) -> list[Ranked]:
-    """The unlabelled rows likeliest to be positive, with the features that speak for each."""
+    Of each its number, its probability and the features that speak for it.
+    """
     hidden, candidates = rows.probabilities.listed, np.flatnonzero(rows.unlabelled)
     order = candidates[np.argsort(-hidden[candidates], kind="stable")][:top]
     frame, X = rows.some(order)
     moved = contributions(rows.model, X, rows.mean)
     return [
-        Ranked(
-            rank=i + 1,
-            row=int(row),
-            probability=float(hidden[row]),
-            reasons=[] if moved is None else _reasons(moved.iloc[i], frame.iloc[i]),
-        )
-        for i, row in enumerate(order)
+        (row, float(hidden[row]), [] if moved is None else _reasons(moved.iloc[i], frame.iloc[i]))
+        for i, row in enumerate(order.tolist())
     ]
 
 
@@ -90,14 +77,6 @@ def examples(hidden: Floats) -> list[dict[str, float]]:
     ]
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Where to end the list, and why."""
-
-    length: int
-    sentence: str
-
-
 def cut_list(
     hidden: Floats,
     *,
@@ -105,8 +84,8 @@ def cut_list(
     budget: float | None = None,
     check_cost: float | None = None,
     miss_cost: float | None = None,
-) -> Cut:
-    """Length of the list from a number, a budget, or what a check and a miss cost.
+) -> tuple[int, str]:
+    """Length of a list and its reason: a number, a budget, or what a check and a miss cost.
 
     A row is worth a check if its probability times the cost of missing a positive is at least
     the cost of the check.
@@ -114,15 +93,15 @@ def cut_list(
     sorted_hidden = np.sort(hidden)[::-1]
     if len(hidden) and not hidden.any():
         length = min(100 if top is None else top, len(hidden))
-        return Cut(length, sentences.NOTHING_HIDDEN)
+        return length, sentences.NOTHING_HIDDEN
     if miss_cost is not None and check_cost is not None:
         threshold = check_cost / miss_cost
         length = int((sorted_hidden >= threshold).sum())
         gain = float(sorted_hidden[:length].sum()) * miss_cost - length * check_cost
-        return Cut(length, sentences.check_pays(threshold, length, gain))
+        return length, sentences.check_pays(threshold, length, gain)
     if budget is not None and check_cost is not None:
         length = min(int(budget // check_cost), len(sorted_hidden))
-        return Cut(length, sentences.budget_pays(budget, length))
+        return length, sentences.budget_pays(budget, length)
     length = min(100 if top is None else top, len(sorted_hidden))
     expected = float(sorted_hidden[:length].sum())
-    return Cut(length, sentences.expected(length, expected))
+    return length, sentences.expected(length, expected)

@@ -114,13 +114,13 @@ class Report:
         return analyse(self._fitted, table, progress=self._progress, **self._computed)
 
     @cached_property
-    def _page(self) -> page.Page:
+    def _page(self) -> tuple[list[Finding], dict[str, Any]]:
         return page.page_of(self.analysis)
 
     @property
     def findings(self) -> list[Finding]:
         """The verdict, most important finding first."""
-        return self._page.findings
+        return self._page[0]
 
     def checks(self) -> dict[str, list[Finding]]:
         """Findings about data, labels, labelling at random and identifiability."""
@@ -128,11 +128,11 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers and sentences, as JSON holds them."""
-        return self._page.numbers
+        return self._page[1]
 
     def to_html(self) -> str:
         """One self-contained page; every text of the data is escaped."""
-        return render(self._page.numbers)
+        return render(self._page[1])
 
     def write_html(self, path: str | Path) -> Path:
         """Write the page, and the numbers beside it as JSON.

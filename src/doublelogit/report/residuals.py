@@ -53,48 +53,34 @@ def worst_residuals(table: Table, s_x: Floats) -> Residuals | None:
     names = [name for name in frame if frame[name].nunique() >= FEWEST_VALUES]
     if not names:
         return None
-    found = {name: _Column.of(frame[name], table.s, s_x) for name in names}
-    worst = min(found, key=lambda name: found[name].p_value)
-    column = found[worst]
+    columns = {name: _along(frame[name], table.s, s_x) for name in names}
+    p_values = {name: _p_value(*columns[name]) for name in names}
+    worst = min(p_values, key=lambda name: p_values[name])
+    x, s, s_x, bins = columns[worst]
     return Residuals(
         str(worst),
-        min(1.0, column.p_value * len(names)),
-        value=np.array([np.median(column.x[column.bin == k]) for k in np.unique(column.bin)]),
-        observed=column.mean(column.s),
-        predicted=column.mean(column.s_x),
+        min(1.0, p_values[worst] * len(names)),
+        value=np.array([np.median(x[bins == k]) for k in np.unique(bins)]),
+        observed=sum_by(bins, s) / np.bincount(bins),
+        predicted=sum_by(bins, s_x) / np.bincount(bins),
     )
 
 
-@dataclass(frozen=True)
-class _Column:
-    """Labels and their probabilities along a column, where it has values, in its order."""
+def _along(column: Any, s: Floats, s_x: Floats) -> tuple[Floats, Floats, Floats, Ints]:
+    """Values of a column in their order, labels and their probabilities there, and the bins."""
+    present = column.notna().to_numpy()
+    order = np.argsort(column.to_numpy(dtype=float)[present], kind="stable")
+    x, s, s_x = (v[present][order] for v in (column.to_numpy(dtype=float), s, s_x))
+    edges = np.unique(np.quantile(x, np.arange(1, BINS) / BINS))  # ties stay together
+    return x, s, s_x, np.unique(np.searchsorted(edges, x), return_inverse=True)[1]
 
-    x: Floats
-    s: Floats
-    s_x: Floats
-    bin: Ints
 
-    @classmethod
-    def of(cls, column: Any, s: Floats, s_x: Floats) -> "_Column":
-        known = column.notna().to_numpy()
-        order = np.argsort(column.to_numpy(dtype=float)[known], kind="stable")
-        x, s, s_x = (v[known][order] for v in (column.to_numpy(dtype=float), s, s_x))
-        edges = np.unique(np.quantile(x, np.arange(1, BINS) / BINS))  # ties stay together
-        bins = np.unique(np.searchsorted(edges, x), return_inverse=True)[1]
-        return cls(x, s, s_x, bins)
-
-    def mean(self, values: Floats) -> Floats:
-        """Mean of each bin."""
-        return sum_by(self.bin, values) / np.bincount(self.bin)
-
-    @property
-    def p_value(self) -> float:
-        """Of the larger of two tests, corrected for there being two."""
-        variance = np.maximum(self.s_x * (1 - self.s_x), 1e-12)
-        residual = self.s - self.s_x
-        last = np.append(np.diff(self.x) > 0, True)  # ties are taken together
-        largest = np.abs(np.cumsum(residual)[last]).max() / np.sqrt(variance.sum())
-        squares = sum_by(self.bin, residual) ** 2 / sum_by(self.bin, variance)
-        enough = sum_by(self.bin, variance) >= FEWEST_EXPECTED
-        binned = chi2.sf(squares[enough].sum(), enough.sum()) if enough.any() else 1.0
-        return min(1.0, 2 * min(float(kstwobign.sf(largest)), float(binned)))
+def _p_value(x: Floats, s: Floats, s_x: Floats, bins: Ints) -> float:
+    """Of the larger of two tests, corrected for there being two."""
+    variance, residual = np.maximum(s_x * (1 - s_x), 1e-12), s - s_x
+    last = np.append(np.diff(x) > 0, True)  # ties are taken together
+    largest = np.abs(np.cumsum(residual)[last]).max() / np.sqrt(variance.sum())
+    squares = sum_by(bins, residual) ** 2 / sum_by(bins, variance)
+    enough = sum_by(bins, variance) >= FEWEST_EXPECTED
+    binned = chi2.sf(squares[enough].sum(), enough.sum()) if enough.any() else 1.0
+    return min(1.0, 2 * min(float(kstwobign.sf(largest)), float(binned)))

@@ -16,7 +16,6 @@ unlike the value it can be compared down to rounding error.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,11 +32,8 @@ TRUSTED = 0.01  # what a step that is not looked at is trusted to shrink g to, a
 LONGEST = 10.0
 
 
-class Reach(NamedTuple):
-    """How far a step moves predictors, root mean square: of all rows, and of most of them."""
-
-    all_rows: float
-    most_rows: float
+# How far a step moves predictors, root mean square: of all rows, and of most of them.
+Reach = tuple[float, float]
 
 
 @limited_by(lambda *args, **_: len(args[1]))  # theta

@@ -20,16 +20,17 @@ def compute(analysis: Analysis) -> Numbers:
 
 def _ranking(analysis: Analysis) -> list[dict[str, Any]]:
     table, rows = analysis.table, analysis.probabilities
+    listed = rank_hidden(analysis.rows, analysis.shown.top)
     return [
         {
-            "rank": r.rank,
-            **({"id": str(table.ids[r.row])} if analysis.shown.show_ids else {}),
-            "probability": r.probability,
-            "positive": rows.positive[r.row],
-            "propensity": rows.propensity[r.row],
-            "reasons": r.reasons,
+            "rank": rank,
+            **({"id": str(table.ids[row])} if analysis.shown.show_ids else {}),
+            "probability": probability,
+            "positive": rows.positive[row],
+            "propensity": rows.propensity[row],
+            "reasons": reasons,
         }
-        for r in rank_hidden(analysis.rows, analysis.shown.top)
+        for rank, (row, probability, reasons) in enumerate(listed, 1)
     ]
 
 

@@ -19,9 +19,12 @@ from typing import Any
 import pandas as pd
 
 from doublelogit.common.files import append, held, written_whole
-from doublelogit.exceptions import StoreWarning
 
 KEY = ["mode", "dataset", "scenario", "value", "repetition", "method"]
+
+
+class StoreWarning(UserWarning):
+    """A file of results was damaged; it was set aside and its cells will be run again."""
 
 
 class Store:
