@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from doublelogit._types import Floats, Matrix
+from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.core.folds import Folds, Keys, content_keys
 from doublelogit.label_models.kinds import Predictor
@@ -60,21 +60,24 @@ class LabelModel:
     @with_paying_threads
     def predict(self, X: Matrix) -> Floats:
         """P(S=1 | x): of a row of fit by models that have not seen it, of others by all."""
-        return self.line(self.by_kind(X) @ self.weight)
+        used = np.flatnonzero(self.weight)
+        return self.line(self._unweighted(X, used) @ self.weight[used])
 
     @with_paying_threads
     def by_kind(self, X: Matrix) -> Floats:
         """The same by each kind, before calibration; of shape (n_rows, n_kinds)."""
+        return self._unweighted(X, np.arange(len(self.names)))
+
+    def _unweighted(self, X: Matrix, kinds: Ints) -> Floats:
         fold = self._unseen(content_keys(X))
-        found = np.zeros((X.shape[0], len(self.names)))
-        times = np.zeros(X.shape[0])
+        total, times = np.zeros((X.shape[0], len(kinds))), np.zeros(X.shape[0])
         for k, models in enumerate(self.models):
             rows = np.flatnonzero((fold == k) | (fold < 0))
-            times[rows] += 1
-            for j, model in enumerate(models):
-                if self.weight[j] > 0 and len(rows):
-                    found[rows, j] += model.predict(X[rows])
-        return found / times[:, None]
+            if len(rows):
+                times[rows] += 1
+                part = X[rows]
+                total[rows] += np.column_stack([models[j].predict(part) for j in kinds])
+        return total / times[:, None]
 
     def _unseen(self, keys: Keys) -> Floats:
         """The fold whose models have not seen a row; -1 if none has."""
