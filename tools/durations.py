@@ -41,7 +41,7 @@ def main(report: str, cpu: str) -> None:
     with CSV.open("w", newline="") as out:
         cases, wall = sum(n for _, n in rows.values()), sum(seconds for seconds, _ in rows.values())
         out.write(f"# {cases} tests, {wall:.0f} seconds one after the other; the run took {cpu} ")
-        out.write("CPU seconds (user and sys) in two processes, one thread each\n")
+        out.write("CPU seconds (user and sys) in two processes\n")
         table = csv.writer(out, lineterminator="\n")
         table.writerow(["test", "seconds", "cases"])
         table.writerows([name, f"{seconds:.2f}", n] for name, (seconds, n) in rows.items())
