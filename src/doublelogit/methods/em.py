@@ -36,6 +36,9 @@ from doublelogit.methods.problem import Problem
 from doublelogit.methods.start import fit_balanced, start
 
 INEXACT = 0.001  # share of the gradient that an M-step may leave
+# Newton steps of an M-step on the way to a stopping rule, more than one needs: a huge cell can ask
+# for a hundred that gain nothing, in each of a thousand rounds.
+MOST_STEPS = 10
 
 
 def em(
@@ -63,6 +66,7 @@ def em(
         if tol > 0:
             # rounds of a given number are exact; far from a stopping rule they need not be
             outcome.tol = propensity.tol = max(INNER_TOL, INEXACT * largest(grad, likelihood.unit))
+            outcome.max_iter = propensity.max_iter = MOST_STEPS
         fits.append(_round(rows, outcome, propensity))
         image = np.concatenate([outcome.theta, propensity.theta])
         theta = accelerator.next(theta, image, trace[-1])
