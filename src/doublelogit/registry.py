@@ -181,8 +181,8 @@ def method_of(classifier: Any) -> Method:
     for name in names:
         if name in CLASSIFIERS:
             return CLASSIFIERS[name]
-    available = ", ".join(CLASSIFIERS)
-    raise TypeError(f"a classifier of this library is needed, one of {available}; got {names[0]}.")
+    example = METHODS[DEFAULT_METHOD].class_name
+    raise TypeError(f"a classifier of this library is needed, such as {example}; got {names[0]}.")
 
 
 def register(methods: Iterable[Method]) -> None:

@@ -45,6 +45,15 @@ def few_labels(labelled: int, coefficients: int) -> Finding:
     return Finding(level, "labels", text, {"per_coefficient": each})
 
 
+def maybe_id(column: str, rows: int) -> Finding:
+    """A column that may name the rows, and would be a feature."""
+    text = (
+        f"{column!r} has another whole number in each of {counted(rows, 'row')}. If it names them, "
+        "say so (`id`), or leave it out (`ignore`): it is a feature now."
+    )
+    return Finding(ATTENTION, "data", text, {"column": column})
+
+
 KNOWN_BY = (
     "A column that is known because of the label tells nothing of unlabelled rows: leave it out "
     "(`ignore`)."

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.common.threads import with_paying_threads
@@ -55,6 +56,11 @@ def infer(
     >>> print(infer(model, X, s).prevalence())
     prevalence 0.451, 95% interval 0.392 to 0.509 (profile likelihood)
     """
+    if isinstance(model, Pipeline):
+        raise TypeError(
+            "inference is of a classifier and the features that it was fitted to: "
+            f"infer(pipe[-1], pipe[:-1].transform(X), y); got a {type(model).__name__}."
+        )
     kind = method_of(model).intervals
     check_is_fitted(model)
     bent = any(coef is None for coef in model.model_.coefficients())

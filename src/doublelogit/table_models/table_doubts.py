@@ -21,6 +21,8 @@ from doublelogit.tables import Table, TableEncoding
 from doublelogit.tables.columns import Category, ColumnEncoding, Date, Number, as_numbers, levels_of
 from doublelogit.tables.expansion import plain
 
+FEWEST_IDS = 50  # rows: of fewer many a measurement has another value in each
+
 
 @dataclass(frozen=True)
 class TableDoubts:
@@ -34,11 +36,14 @@ class TableDoubts:
         More coefficients than the labels can bear.
     shaped : tuple of Finding
         Columns that are transformed, cells that are capped or infinite; some are fine.
+    ids : tuple of Finding
+        Columns that may name the rows.
     """
 
     leaks: tuple[Finding, ...] = ()
     few_labels: tuple[Finding, ...] = ()
     shaped: tuple[Finding, ...] = ()
+    ids: tuple[Finding, ...] = ()
 
     @classmethod
     def of(cls, rows: Table | ParquetScan) -> "TableDoubts":
@@ -50,18 +55,28 @@ class TableDoubts:
             tuple(_leaks(rows)),
             tuple(_few_labels(int(rows.s.sum()), rows.encoding)),
             tuple(_shaped(rows)),
+            tuple(_ids(rows)),
         )
 
     @property
     def serious(self) -> tuple[Finding, ...]:
         """Findings that a user should know before a fit, most important first."""
-        found = (*self.leaks, *self.few_labels, *self.shaped)
+        found = (*self.leaks, *self.few_labels, *self.ids, *self.shaped)
         return tuple(finding for finding in found if finding.level != FINE)
 
 
 def _few_labels(labelled: int, encoding: TableEncoding) -> list[Finding]:
     p = len(encoding.plain.names)
     return [findings.few_labels(labelled, p)] if labelled < FEW_LABELS * p else []
+
+
+def _ids(table: Table) -> Iterator[Finding]:
+    """Whole numbers of which no two rows have the same, as those that name rows have."""
+    for column in table.encoding.used:
+        values = table.features[column.name]
+        whole = values.dtype.kind in "iu" and len(values) >= FEWEST_IDS
+        if whole and isinstance(plain(column), Number) and values.is_unique:
+            yield findings.maybe_id(column.name, len(values))
 
 
 def _shaped(table: Table) -> Iterator[Finding]:

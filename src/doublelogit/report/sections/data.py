@@ -71,6 +71,7 @@ def _data(analysis: Analysis) -> list[Finding]:
         tables.size(len(table), len(encoding.used), analysis.X.shape[1]),
         *(tables.ignored(column.name, column.reason) for column in ignored),
         *(tables.missing(str(n), share) for n, share in missing.items() if share > MANY_MISSING),
+        *analysis.doubts.ids,
         *analysis.doubts.shaped,
         *analysis.doubts.leaks,
     ]
