@@ -35,7 +35,7 @@ from doublelogit.core.solvers import ValueGrad, ValueGradHess
 
 # Rows from which a Hessian is nearly right: its noise is about the root of coefficients over rows.
 ROWS_PER_COEFFICIENT = 25
-FEWEST_ROWS = 2000
+FEWEST_TO_THIN = 2000
 
 
 def ridge(terms: Terms, l2: float, n: float) -> Floats:
@@ -297,7 +297,7 @@ class DoubleLogisticObjective:
     def rough(self) -> Callable[[Floats], Floats] | None:
         """Hessians from some of the rows, where those are enough to be nearly right."""
         size = len(self.unit)
-        some = self.rows.thinned(max(FEWEST_ROWS, ROWS_PER_COEFFICIENT * size))
+        some = self.rows.thinned(max(FEWEST_TO_THIN, ROWS_PER_COEFFICIENT * size))
         if some is None:
             return None
         part = self.on(some)
