@@ -125,16 +125,7 @@ class PosteriorInference(Inference):
     def prevalence(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
         """P(Y=1) over the rows, or over each group of ``by``, with a credible interval.
 
-        Parameters
-        ----------
-        by : array-like of shape (n_samples,), default=None
-            Group of each row; the answer is then a dict by group.
-        level : float, default=0.95
-            Probability of the interval, at least: half as much lies below it as above.
-
-        Returns
-        -------
-        estimate : Estimate or dict of Estimate
+        Its probability is at least ``level``: half as much lies below it as above.
         """
         _only_posterior(options)
         names, found = self._found(by)
