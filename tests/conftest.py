@@ -110,7 +110,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(parquet, "rows_per_block", lambda *_: 500)
     monkeypatch.setattr(parquet_files, "PIECE_ROWS", 1000)
     monkeypatch.setattr(column_buffer, "LARGE_BUFFER", 4000)
-    monkeypatch.setattr(selection, "FEW", 50)
+    monkeypatch.setattr(selection, "FEW_ROWS", 50)
 
 
 @pytest.fixture(scope="module")

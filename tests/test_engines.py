@@ -364,7 +364,7 @@ def test_quantiles_by_selection_are_those_by_sorting(values, q):
     present = weight > 0
     wanted = quantile(column[present], weight[present], q)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(selection, "FEW", 3)
+        patch.setattr(selection, "FEW_ROWS", 3)
         assert selection.quantile_over(rows, column, weight, q) == wanted
 
 

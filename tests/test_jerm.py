@@ -6,10 +6,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from doublelogit.core.objective import HeldPropensityObjective
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
 from doublelogit.studies.methods import jerm
+from doublelogit.studies.methods.held_propensity import HeldPropensityObjective
 from doublelogit.studies.methods.jerm import Rounds, Spies, Stratum, spies
 from doublelogit.studies.rivals import JERMClassifier
 

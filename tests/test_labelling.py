@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from doublelogit.labelling import LogisticSar, ScaledProductSar, Scar, draw, most_correlated
-from doublelogit.studies.labelling import FollowingSar, PosteriorSar, class_coefficients
+from doublelogit.labelling import LogisticSar, Scar, draw
+from doublelogit.studies.labelling import (
+    FollowingSar,
+    PosteriorSar,
+    ScaledProductSar,
+    class_coefficients,
+    most_correlated,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5000, 6))

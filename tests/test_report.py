@@ -19,7 +19,7 @@ from doublelogit.findings.answer import bias
 from doublelogit.inference import scar_test
 from doublelogit.report import analyse
 from doublelogit.report.analysis import Shown
-from doublelogit.report.comparison import COMPARED, Line, _concluded
+from doublelogit.report.comparison import COMPARED, ComparedMethod, _concluded
 from doublelogit.report.html import render
 from doublelogit.report.page import checks, page_of, plain
 from doublelogit.report.ranking import cut_list, list_lengths
@@ -291,7 +291,7 @@ def test_a_check_is_worth_its_cost_or_not_on_the_list():
 
 
 def line(method, difference, agreement=1.0):
-    return Line(method, 0.3, -0.5, difference, 0.001, 1.0, 1.0, agreement, ())
+    return ComparedMethod(method, 0.3, -0.5, difference, 0.001, 1.0, 1.0, agreement, ())
 
 
 def test_a_method_that_ranks_against_all_others_is_never_recommended(analysis):

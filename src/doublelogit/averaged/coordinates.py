@@ -10,7 +10,7 @@ from doublelogit.methods.problem import Problem
 
 CONSTANT = 1e-12  # guard: a constant column has no unit
 INTERCEPT = 10.0  # prior standard deviation of the class's intercept at the features' means
-MANY = 100  # coordinates from which a matrix with few entries is stored as such
+SPARSE_FROM = 100  # coordinates from which a matrix with few entries is stored as such
 
 
 def standardising(problem: Problem) -> Matrix:
@@ -50,4 +50,4 @@ def _standardising(problem: Problem, terms: Terms) -> Floats:
 
 def _stored(matrix: Floats) -> Matrix:
     """The matrix, most of which is zero, as it is multiplied fastest."""
-    return sparse.csr_array(matrix) if len(matrix) > MANY else matrix
+    return sparse.csr_array(matrix) if len(matrix) > SPARSE_FROM else matrix

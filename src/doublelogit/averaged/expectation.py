@@ -34,7 +34,8 @@ from doublelogit.core.objective import four_blocks
 from doublelogit.core.rows import Rows
 from doublelogit.core.solvers import ValueGrad
 
-LEAST = 1e-4  # of standard deviations: differences of slopes over less would be rounding errors
+# Standard deviation at least: differences of slopes over less would be rounding errors.
+LEAST_DEVIATION = 1e-4
 
 
 _ANGLES = np.arange(6) * np.pi / 3
@@ -273,4 +274,4 @@ def _shares(loss: ExpectedLoss, weight: Floats) -> list[float]:
 
 
 def _deviation(variance: Floats) -> Floats:
-    return np.sqrt(np.maximum(variance, LEAST**2))
+    return np.sqrt(np.maximum(variance, LEAST_DEVIATION**2))

@@ -40,7 +40,7 @@ from doublelogit.averaged.settings import Settings
 from doublelogit.core.solvers import ValueGrad
 from doublelogit.methods.problem import Problem
 
-TINY = 1e-300
+SMALLEST_STEP = 1e-300
 NOTHING = np.empty((0, 0))
 
 
@@ -272,7 +272,7 @@ class GaussianFit:
             d = d if inner is None else -(self.factor @ (inner @ (inner.T @ self._slope)))
         if factor is None:
             return None
-        longest = self.slice.settings.longest_step / max(np.abs(d).max(), TINY)
+        longest = self.slice.settings.longest_step / max(np.abs(d).max(), SMALLEST_STEP)
         return self.slice.expand(self.u + min(rate, longest) * d, factor)
 
     def under(self, prior: Prior) -> "GaussianFit":

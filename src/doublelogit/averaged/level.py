@@ -8,9 +8,9 @@ from scipy.special import expit
 from doublelogit._types import Floats
 
 MOST_STEPS = 50  # guard: Newton's method takes about five
-LEAST = 1e-12  # guard: shares of 0 and 1 have no logit
+SHARE_GUARD = 1e-12  # guard: shares of 0 and 1 have no logit
 # Levels at which a table of averages is made, by one pass over the rows for any number of shares.
-TABLE = np.linspace(-15, 15, 61)
+LEVELS = np.linspace(-15, 15, 61)
 
 
 Average = tuple[Floats, Floats]  # mean probabilities at some levels, and their derivatives
@@ -36,9 +36,9 @@ def average_at(logits: Floats, weight: Floats, level: Floats) -> Average:
 
 def sums_of_table(logits: Floats, weight: Floats) -> Floats:
     """Sum of probabilities at every level of the table."""
-    return np.array([weight @ expit(logits + level) for level in TABLE])  # a matrix would be large
+    return np.array([weight @ expit(logits + level) for level in LEVELS])  # a matrix would be large
 
 
 def level_from_table(averages: Floats, share: Floats) -> Floats:
     """Levels of some shares, interpolated in the table."""
-    return np.asarray(np.interp(share, averages, TABLE))
+    return np.asarray(np.interp(share, averages, LEVELS))

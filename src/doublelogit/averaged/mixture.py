@@ -16,16 +16,15 @@ from doublelogit.averaged.expectation import LINE
 from doublelogit.averaged.level import Average, average_at, level_of
 from doublelogit.averaged.settings import Settings
 from doublelogit.averaged.shapes.protocol import Lines
-from doublelogit.averaged.weights import Component, divided, scaled
+from doublelogit.averaged.weights import TINY, Component, divided, scaled
 from doublelogit.core.design import Terms, predictor, pull_back, row_squares
 from doublelogit.core.link import Link, probability
 from doublelogit.fitted import MixtureSide, PosteriorMixture, PosteriorSide
 from doublelogit.methods.problem import Problem
 
-LEVEL = 1e-9  # guard: difference of two means of probabilities that is none
+LEVEL_TOLERANCE = 1e-9  # guard: difference of two means of probabilities that is none
 SECTIONS = (np.arange(9) + 0.5) / 9  # of a cell, in which its mass and shares are told apart
 STEEP = 3.0  # guard: change of a log-density from the middle of a cell to its edge
-TINY = np.finfo(float).tiny
 AT_ONCE = 8  # components in one pass over the rows: each takes a column of a block
 
 
@@ -140,7 +139,7 @@ def levelled(problem: Problem, weight: Floats, side: MixtureSide) -> MixtureSide
         positive, slope = rows.sum_columns(partial(_average, level), logits, rows.weight)
         return positive / problem.n, slope / problem.n
 
-    return replace(side, level=float(level_of(average, share, LEVEL)))
+    return replace(side, level=float(level_of(average, share, LEVEL_TOLERANCE)))
 
 
 def _mean_logit(side: MixtureSide, weight: Floats, X: Matrix) -> Floats:

@@ -29,6 +29,7 @@ from scipy.special import expit, logit, softmax
 
 from doublelogit._types import Floats, Ints
 from doublelogit.averaged import averaged
+from doublelogit.averaged.level import SHARE_GUARD
 from doublelogit.averaged.mixture import levelled
 from doublelogit.averaged.settings import Settings
 from doublelogit.bends.guarded import (
@@ -55,7 +56,6 @@ from doublelogit.methods.problem import Problem
 
 LINES, CURVES = "lines", "curves"
 PARTS = 12  # components that stand for all while a class is bent; more make no difference
-SHARE_GUARD = 1e-12  # shares of 0 and 1 have no logit
 NO_COEF = np.zeros(0)  # lines of a posterior have coefficients in every component
 
 

@@ -22,8 +22,8 @@ from scipy.special import expit, log_expit
 from doublelogit._types import Floats, Ints
 from doublelogit.core.labels import Labels
 
-FAR = 350.0  # predictors beyond are looked at by logarithms: squares of exponentials overflow
-LARGE = 0.99  # of s(x), from which 1 - s(x) would lose digits
+FAR_OUT = 350.0  # predictors beyond are looked at by logarithms: squares of exponentials overflow
+NEAR_ONE = 0.99  # of s(x), from which 1 - s(x) would lose digits
 OVERFLOW = 709.0  # the largest number whose exponential is one
 
 
@@ -228,9 +228,9 @@ def _class_unknown(
     hidden = y.p * e.not_p
     not_s_x = y.not_p + hidden
     s_x = y.p * e.p
-    value = np.minimum(s_x, LARGE)
+    value = np.minimum(s_x, NEAR_ONE)
     np.negative(np.log1p(np.negative(value, out=value), out=value), out=value)
-    large = s_x > LARGE
+    large = s_x > NEAR_ONE
     with np.errstate(divide="ignore", invalid="ignore"):  # far out 1 - ye may vanish
         value[large] = -np.log(not_s_x[large])
         hidden /= not_s_x
@@ -238,14 +238,14 @@ def _class_unknown(
     s_x *= not_t
     f, t = PairLossGradient(value, s_x, e.p * hidden), Halves(hidden, not_t)
     if far:
-        rows = (np.abs(a) > FAR) | (np.abs(b) > FAR)
+        rows = (np.abs(a) > FAR_OUT) | (np.abs(b) > FAR_OUT)
         for column, values in zip((*f, *t), _far_out(a[rows], b[rows]), strict=True):
             column[rows] = values
     return f, t
 
 
 def _any_far(*predictors: Floats) -> bool:
-    return any(bool(a.size and (a.max() > FAR or a.min() < -FAR)) for a in predictors)
+    return any(bool(a.size and (a.max() > FAR_OUT or a.min() < -FAR_OUT)) for a in predictors)
 
 
 def _far_out(a: Floats, b: Floats) -> tuple[Floats, ...]:

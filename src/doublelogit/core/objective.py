@@ -19,8 +19,6 @@ from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import (
     PairLoss,
     PairLossGradient,
-    double_logistic,
-    double_logistic_slopes,
 )
 from doublelogit.core.link import (
     PLAIN,
@@ -35,7 +33,7 @@ from doublelogit.core.solvers import ValueGrad, ValueGradHess
 
 # Rows from which a Hessian is nearly right: its noise is about the root of coefficients over rows.
 ROWS_PER_COEFFICIENT = 25
-FEWEST_ROWS = 2000
+FEWEST_TO_THIN = 2000
 
 
 def ridge(terms: Terms, l2: float, n: float) -> Floats:
@@ -164,63 +162,6 @@ def _logistic_value_grad_hess(
 
 
 @dataclass(frozen=True)
-class HeldPropensityObjective:
-    """``beta -> -Q_n`` and the penalty, the logit of e(x) held as a column.
-
-    Implements: Q_n(beta, e) of JERM
-    """
-
-    rows: Rows
-    terms: Terms
-    propensity: Column
-    n: float
-    l2: float
-    units: Floats
-
-    @cached_property
-    def ridge(self) -> Floats:
-        return ridge(self.terms, self.l2, self.n)
-
-    @cached_property
-    def unit(self) -> Floats:
-        return self.terms.take(self.units)
-
-    @cached_property
-    def scale(self) -> Floats:
-        return curvature_scale(self.unit, self.ridge)
-
-    def gradient(self, theta: Floats) -> Floats:
-        return self.value_grad(theta).grad
-
-    def value_grad(self, theta: Floats) -> ValueGrad:
-        rows, fn = self.rows, partial(_held_value_grad, self.terms.embed(theta))
-        sums = rows.sum_rows(fn, rows.labels, rows.weight, self.propensity)
-        return penalised(self.ridge, self.n, theta, sums.value, self.terms.take(sums.grad))
-
-    def value_grad_hess(self, theta: Floats) -> ValueGradHess:
-        rows, fn = self.rows, partial(_held_value_grad_hess, self.terms, theta)
-        sums = rows.sum_rows(fn, rows.labels, rows.weight, self.propensity)
-        first = penalised(self.ridge, self.n, theta, sums.value, sums.grad)
-        return ValueGradHess(*first, sums.hess / self.n + np.diag(self.ridge))
-
-
-def _held_value_grad(
-    coef: Floats, X: Matrix, labels: Labels, weight: Floats, b: Floats
-) -> ValueGrad:
-    f = double_logistic_slopes(labels, predictor(X, coef), b)
-    return ValueGrad(float(weight @ f.value), pull_back(X, weight * f.d_a))
-
-
-def _held_value_grad_hess(
-    terms: Terms, theta: Floats, X: Matrix, labels: Labels, weight: Floats, b: Floats
-) -> ValueGradHess:
-    X = terms.select(X)
-    f = double_logistic(labels, predictor(X, theta), b)
-    grad, hess = pull_back(X, weight * f.d_a), sandwich(X, weight * f.h_aa)
-    return ValueGradHess(float(weight @ f.value), grad, hess)
-
-
-@dataclass(frozen=True)
 class DoubleLogisticObjective:
     """``(beta, gamma) -> -Q_n`` and the penalties of both models.
 
@@ -297,7 +238,7 @@ class DoubleLogisticObjective:
     def rough(self) -> Callable[[Floats], Floats] | None:
         """Hessians from some of the rows, where those are enough to be nearly right."""
         size = len(self.unit)
-        some = self.rows.thinned(max(FEWEST_ROWS, ROWS_PER_COEFFICIENT * size))
+        some = self.rows.thinned(max(FEWEST_TO_THIN, ROWS_PER_COEFFICIENT * size))
         if some is None:
             return None
         part = self.on(some)

@@ -24,7 +24,7 @@ from doublelogit.core.rows import quantile
 
 T = TypeVar("T")
 
-FEW = 2**17  # rows that may travel and be sorted at once: two megabytes
+FEW_ROWS = 2**17  # rows that may travel and be sorted at once: two megabytes
 BITS = 12  # of the numbers, settled in each pass
 SIGN = np.uint64(1 << 63)
 
@@ -45,7 +45,7 @@ def quantile_over(
 ) -> float:
     """:func:`doublelogit.core.rows.quantile` of ``to(column)``, an increasing function of it."""
     count, total = rows.sum_columns(_size, weight)
-    if count <= FEW:
+    if count <= FEW_ROWS:
         values, weights = rows.collect(_present, column, weight).T
         return quantile(to(values), weights, q)
     position = q * max(total - 1, 0.0)
@@ -70,8 +70,8 @@ KeyRange = tuple[int, int]  # numbers whose keys are from the first on, two to t
 
 def _order_statistic(rows: Summable, column: Column, weight: Column, position: float) -> float:
     """The smallest value up to which there is more weight than position, or the largest one."""
-    start, width, below, count = 0, 64, 0.0, FEW + 1
-    while count > FEW and width > 0:
+    start, width, below, count = 0, 64, 0.0, FEW_ROWS + 1
+    while count > FEW_ROWS and width > 0:
         weights, counts = rows.sum_columns(partial(_weighed, (start, width)), column, weight)
         cumulated = below + np.cumsum(weights)
         last = int(np.flatnonzero(counts)[-1])

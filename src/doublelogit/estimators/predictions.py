@@ -23,7 +23,11 @@ from doublelogit.metrics import label_log_likelihood
 
 
 class ModelPredictions:
-    """Predictions of ``model_``; formulas are the model's, checks of X are here."""
+    """Predictions of ``model_``; formulas are the model's, checks of X are here.
+
+    Each takes X, {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features), and gives
+    one number for each row; ``predict_proba`` gives two.
+    """
 
     classes_: NDArray[Any]
     model_: FittedModel
@@ -31,106 +35,43 @@ class ModelPredictions:
 
     @over_blocks
     def decision_function(self, X: Any) -> Floats:
-        """Logit of P(Y=1 | x).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        logit : ndarray of shape (n_samples,)
-        """
+        """Logit of P(Y=1 | x)."""
         check_is_fitted(self)
         return self.model_.outcome_logit(self._features(X))
 
     @over_blocks
     def predict_positive(self, X: Any) -> Floats:
-        """Probability of the class y(x) = P(Y=1 | x), as one column.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y_x : ndarray of shape (n_samples,)
-        """
+        """Probability of the class y(x) = P(Y=1 | x), as one column."""
         check_is_fitted(self)
         return self.model_.outcome_proba(self._features(X))
 
     @over_blocks
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities P(Y=0 | x) and P(Y=1 | x), in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, 2)
-        """
+        """Probabilities P(Y=0 | x) and P(Y=1 | x), in the order of ``classes_``."""
         y_x = self.predict_positive(X)
         return np.column_stack([1 - y_x, y_x])
 
     @over_blocks
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the likelier class: ``classes_[1]`` where P(Y=1 | x) > 1/2.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
+        """Predict the likelier class: ``classes_[1]`` where P(Y=1 | x) > 1/2."""
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
     @over_blocks
     def predict_propensity(self, X: Any) -> Floats:
-        """Propensity e(x) = P(S=1 | Y=1, x), the probability that a positive is labelled.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        e_x : ndarray of shape (n_samples,)
-        """
+        """Propensity e(x) = P(S=1 | Y=1, x), the probability that a positive is labelled."""
         check_is_fitted(self)
         return self.model_.propensity(self._features(X))
 
     @over_blocks
     def predict_label_proba(self, X: Any) -> Floats:
-        """Probability of a label s(x) = P(S=1 | x), false labels included if allowed for.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        s_x : ndarray of shape (n_samples,)
-        """
+        """Probability of a label s(x) = P(S=1 | x), false labels included if allowed for."""
         check_is_fitted(self)
         return self.model_.label_proba(self._features(X))
 
     @over_blocks
     def predict_hidden(self, X: Any) -> Floats:
-        """Probability that an unlabelled row is positive, P(Y=1 | x, S=0): the ranking score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        t_x : ndarray of shape (n_samples,)
-        """
+        """Probability that an unlabelled row is positive, P(Y=1 | x, S=0): the ranking score."""
         check_is_fitted(self)
         return self.model_.hidden_proba(self._features(X))
 

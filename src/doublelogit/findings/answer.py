@@ -1,10 +1,9 @@
 """Findings about the answer that a fit gives: prevalence, labelling, calibration."""
 
-from typing import Protocol
-
 from doublelogit.common.thresholds import CALIBRATION_GAP, SAME_ANSWER, SCAR_LEVEL, WIDE_INTERVAL
 from doublelogit.common.wording import Interval, counted, interval, p_value, p_values, percent
 from doublelogit.findings import ATTENTION, FINE, NOTE, PROBLEM, Finding
+from doublelogit.findings.labelling import ScarResult
 
 
 def two_answers(main: Interval, swapped: Interval, labelled: float) -> Finding:
@@ -78,25 +77,7 @@ def determined(main: Interval, *, converged: bool, weak: bool, clear: bool) -> F
     return Finding(FINE if clear and not wide else ATTENTION, "identification", text)
 
 
-class BentClass(Protocol):
-    """What it found with a class that bends."""
-
-    @property
-    def p_value(self) -> float: ...
-
-
-class LabellingTest(Protocol):
-    """What a test of labelling at random found."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def p_interval(self) -> tuple[float, float]: ...
-    @property
-    def bent(self) -> BentClass | None: ...
-
-
-def bias(test: LabellingTest, scar: Interval, *, allowed: bool) -> Finding:
+def bias(test: ScarResult, scar: Interval, *, allowed: bool) -> Finding:
     """Whether labelling depends on the features; ``allowed``: the model lets it do so."""
     low, high = test.p_interval
     bent = None if test.bent is None else test.bent.p_value

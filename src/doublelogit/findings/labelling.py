@@ -4,7 +4,6 @@ from typing import ClassVar, Protocol
 
 from doublelogit.common.thresholds import BENT_LEVEL
 from doublelogit.common.wording import p_values
-from doublelogit.findings.answer import BentClass
 
 LABELS_ALONE = "The test looks at the labels alone: audited classes and weights take no part in it."
 
@@ -12,6 +11,13 @@ LABELS_ALONE = "The test looks at the labels alone: audited classes and weights 
 def asymptotic(rows: int) -> str:
     """The note of a test without samples."""
     return f"Above {rows:,} rows the chi-square law replaces resampling."
+
+
+class BentClass(Protocol):
+    """Result of the test with a class that bends."""
+
+    @property
+    def p_value(self) -> float: ...
 
 
 class ScarResult(Protocol):
@@ -27,6 +33,8 @@ class ScarResult(Protocol):
     def label_frequency(self) -> float: ...
     @property
     def rejects(self) -> bool: ...
+    @property
+    def verdict(self) -> str: ...
     @property
     def p_interval(self) -> tuple[float, float]: ...
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
-from doublelogit.averaged.level import LEAST, average_at, level_of
+from doublelogit.averaged.level import SHARE_GUARD, average_at, level_of
 from doublelogit.common.thresholds import UNDETERMINED
 from doublelogit.core.design import Terms
 from doublelogit.core.labels import Labels
@@ -96,10 +96,10 @@ class GroupPosterior:
         each group on the logit scale; groups add up to all rows.
         """
         counts, positive = self.sums.counts[:, :1], self.sums.positive
-        share = np.clip(self._overall[0], LEAST, 1 - LEAST)
+        share = np.clip(self._overall[0], SHARE_GUARD, 1 - SHARE_GUARD)
         weight = counts[:, 0] / counts.sum()
-        logits = logit(np.clip(positive / counts, LEAST, 1 - LEAST))
-        level = level_of(partial(average_at, logits, weight), share, LEAST)
+        logits = logit(np.clip(positive / counts, SHARE_GUARD, 1 - SHARE_GUARD))
+        level = level_of(partial(average_at, logits, weight), share, SHARE_GUARD)
         return np.asarray(expit(logits + level))
 
     @property
@@ -125,16 +125,7 @@ class PosteriorInference(Inference):
     def prevalence(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
         """P(Y=1) over the rows, or over each group of ``by``, with a credible interval.
 
-        Parameters
-        ----------
-        by : array-like of shape (n_samples,), default=None
-            Group of each row; the answer is then a dict by group.
-        level : float, default=0.95
-            Probability of the interval, at least: half as much lies below it as above.
-
-        Returns
-        -------
-        estimate : Estimate or dict of Estimate
+        Its probability is at least ``level``: half as much lies below it as above.
         """
         _only_posterior(options)
         names, found = self._found(by)

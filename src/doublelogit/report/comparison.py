@@ -41,12 +41,15 @@ from doublelogit.table_models.table_model import (
 from doublelogit.tables import Table, TableEncoding
 
 # The default first, then maximum likelihood, also under labelling at random, then the others.
-FIRST = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)
-COMPARED = (*FIRST, *(method for method in METHODS.values() if method not in FIRST))
+FIRST_METHODS = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)
+COMPARED = (
+    *FIRST_METHODS,
+    *(method for method in METHODS.values() if method not in FIRST_METHODS),
+)
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedMethod:
     """One method: prevalence, held-out likelihood per row, and agreement with the default."""
 
     method: str
@@ -66,7 +69,7 @@ class Line:
 class Comparison:
     """The lines, and what follows from them."""
 
-    lines: list[Line]
+    lines: list[ComparedMethod]
     recommended: str | None  # None if no method is to be relied on
     findings: list[Finding]
 
@@ -164,7 +167,7 @@ def _tried(method: Method, fitted: FittedTable, table: Table, folds: list[Split]
     return _Tried(method, said.positive, said.hidden, likelihood, findings)
 
 
-def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
+def _line(name: str, tried: dict[str, _Tried], table: Table) -> ComparedMethod:
     mine, base = tried[name], tried[DEFAULT_METHOD]
     difference = mine.likelihood - base.likelihood
     unlabelled = table.s == 0
@@ -173,7 +176,7 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
     others = [_correlation(ranked[name], ranked[key]) for key in tried if key != name]
     k = max(1, int(unlabelled.sum()) // 20)
     tops = [set(np.argsort(-score, kind="stable")[:k].tolist()) for score in scores]
-    return Line(
+    return ComparedMethod(
         method=name,
         prevalence=float(np.average(mine.positive, weights=table.weight)),
         log_likelihood=float(mine.likelihood.mean()),
@@ -189,7 +192,7 @@ def _line(name: str, tried: dict[str, _Tried], table: Table) -> Line:
     )
 
 
-def _concluded(lines: list[Line], test: ScarTest, *, audited: bool = False) -> Comparison:
+def _concluded(lines: list[ComparedMethod], test: ScarTest, *, audited: bool = False) -> Comparison:
     biased = test.verdict == BIAS
     # one that ranks rows against all others is not to be recommended, however well it scores
     opposed = [line.method for line in lines if line.agreement < 0]
@@ -218,7 +221,7 @@ def _concluded(lines: list[Line], test: ScarTest, *, audited: bool = False) -> C
     return Comparison(lines, best, found)
 
 
-def _default(allowed: list[Line]) -> Line | None:
+def _default(allowed: list[ComparedMethod]) -> ComparedMethod | None:
     """The default, or the method that predicts held-out labels best where that is opposed."""
     if any(line.method == DEFAULT_METHOD for line in allowed):
         return next(line for line in allowed if line.method == DEFAULT_METHOD)

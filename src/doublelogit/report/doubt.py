@@ -17,13 +17,13 @@ from doublelogit.common.thresholds import (
 from doublelogit.inference.misfit import Misfit, worst_misfit
 from doublelogit.report.answers import Answer
 from doublelogit.report.drivers import Coefficient, turned_round
-from doublelogit.report.flexible import MOST_ROWS, Flexible, curves_of
+from doublelogit.report.flexible import FLEXIBLE_ROWS, Flexible, curves_of
 from doublelogit.report.opinions import FirstRows, Opinion, other_methods, sample_rows
 from doublelogit.report.residuals import Residuals
 from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Table
 
-LEVEL = 0.8  # of the claim
+CLAIM_LEVEL = 0.8  # of the claim
 UNSEEN = 0.005  # variance that no spread of opinions shows
 
 
@@ -55,7 +55,7 @@ def claim_of(own: Opinion, others: Sequence[Opinion], length: int) -> Claim:
     centre = float(precision.mean())
     apart = precision.var(ddof=1) if len(said) > 1 else 0.0  # opinions are a few of many
     spread = np.sqrt(apart + centre * (1 - centre) / max(length, 1) + UNSEEN)
-    reach = float(norm.ppf(0.5 + LEVEL / 2) * spread)
+    reach = float(norm.ppf(0.5 + CLAIM_LEVEL / 2) * spread)
     ends = np.clip([centre - reach, centre + reach], 0.0, 1.0)
     return Claim(length, own.precision, *ends.tolist())
 
@@ -137,5 +137,5 @@ def list_claim(model: FittedTable, table: Table, length: int, random_state: int 
     first = FirstRows.of(table, said.listed, length)
     own = first.opinion(model.method, said.positive, said.hidden)
     others = other_methods(model, first, rng, counting=True)
-    curves = curves_of(model, first, sample_rows(table, MOST_ROWS, rng))
+    curves = curves_of(model, first, sample_rows(table, FLEXIBLE_ROWS, rng))
     return claim_of(own, [*others, *([] if curves is None else [curves[0]])], length)

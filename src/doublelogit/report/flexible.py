@@ -21,6 +21,7 @@ from doublelogit.registry import CHECKING_METHOD, LINEAR, METHODS, SPLINE
 from doublelogit.report.drivers import labelling_terms
 from doublelogit.report.opinions import FirstRows, Opinion, sample_rows
 from doublelogit.table_models.learners import STRAIGHT, Learners
+from doublelogit.table_models.smoothing import FOLDS
 from doublelogit.table_models.table_model import (
     FittedTable,
     fit_rows,
@@ -30,8 +31,7 @@ from doublelogit.table_models.table_model import (
 from doublelogit.tables import Table, TableEncoding
 from doublelogit.tables.expansion import frame_parts
 
-FOLDS = 3
-MOST_ROWS = 12_000  # of which flexible models are fitted
+FLEXIBLE_ROWS = 12_000  # of which flexible models are fitted
 ENOUGH_FOR_TREES = 2000  # rows, and labels below
 ENOUGH_LABELS = 200
 LEAST_PROPENSITY = 0.02
@@ -87,7 +87,7 @@ def flexible_classes(
     if model.learners.outcome != LINEAR or not METHODS[model.method].has_propensity:
         return []
     table, plain = first.table, model.encoding.plain
-    rows = sample_rows(table, MOST_ROWS, rng)
+    rows = sample_rows(table, FLEXIBLE_ROWS, rng)
     weight = None if table.weight is None else table.weight[rows]
     keys = content_keys(table.features.iloc[rows])
     try:

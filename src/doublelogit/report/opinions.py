@@ -29,8 +29,8 @@ def silent(step: str, share: float) -> None:
     """Progress that nobody wants to see."""
 
 
-FIRST = 50  # rows of the list that opinions are asked of
-MOST_ROWS = 5000  # that another method is fitted to: its opinion needs no more
+LISTED_ROWS = 50  # rows of the list that opinions are asked of
+OPINION_ROWS = 5000  # that another method is fitted to: its opinion needs no more
 MOST_CELLS = 40_000  # beyond which a method that averages takes too long for an opinion
 
 
@@ -70,7 +70,7 @@ class FirstRows:
     rows: Any
 
     @classmethod
-    def of(cls, table: Table, score: Floats, length: int = FIRST) -> "FirstRows":
+    def of(cls, table: Table, score: Floats, length: int = LISTED_ROWS) -> "FirstRows":
         """The first rows by a score."""
         return cls(table, first_rows(table, score, length))
 
@@ -103,7 +103,7 @@ def other_methods(
     """Opinions of the other methods that allow for biased labels; of those that count only."""
     table, encoding = first.table, model.encoding.plain
     X = table.encoded(encoding)
-    rows = sample_rows(table, MOST_ROWS, rng)
+    rows = sample_rows(table, OPINION_ROWS, rng)
     methods = [m for m in METHODS.values() if m.counts_in_claims or not counting]
     asked = [m for m in methods if _applies(m, model, X)]
     found = []

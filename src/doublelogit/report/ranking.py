@@ -12,8 +12,8 @@ from doublelogit.tables.columns import MISSING
 from doublelogit.tables.words import short, shortened
 
 REASONS = 3  # features named for each row
-ENOUGH = 0.05  # logits below which a feature does not speak for anything
-CURVE = 60  # points of the curve of list lengths
+LEAST_REASON = 0.05  # logits below which a feature does not speak for anything
+CURVE_POINTS = 60  # points of the curve of list lengths
 
 
 def rank_hidden(rows: AnyRows, top: int) -> list[tuple[int, float, list[dict[str, Any]]]]:
@@ -33,7 +33,7 @@ def rank_hidden(rows: AnyRows, top: int) -> list[tuple[int, float, list[dict[str
 
 def _reasons(moved: Any, row: Any) -> list[dict[str, Any]]:
     """The features that raise the odds most, with their values and the factor."""
-    raising = moved[moved > ENOUGH].nlargest(REASONS)
+    raising = moved[moved > LEAST_REASON].nlargest(REASONS)
     return [
         {"feature": str(name), "value": shown(row[name]), "odds": float(np.exp(by))}
         for name, by in raising.items()
@@ -54,7 +54,9 @@ def list_lengths(hidden: Floats) -> dict[str, list[float]]:
     sorted_hidden = np.sort(hidden)[::-1]
     total = np.cumsum(sorted_hidden)
     n = len(sorted_hidden)
-    lengths = np.unique(np.geomspace(1, n, CURVE).round().astype(int)) if n else np.array([], int)
+    lengths = np.array([], int)
+    if n:
+        lengths = np.unique(np.geomspace(1, n, CURVE_POINTS).round().astype(int))
     return {
         "length": lengths.tolist(),
         "precision": (total[lengths - 1] / lengths).tolist(),

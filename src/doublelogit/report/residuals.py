@@ -16,8 +16,8 @@ from doublelogit._types import Floats, Ints
 from doublelogit.audit.grouped import sum_by
 from doublelogit.tables import Table
 
-BINS = 10
-FEWEST_VALUES = 4
+RESIDUAL_BINS = 10
+FEWEST_DISTINCT = 4
 FEWEST_EXPECTED = 4.0  # labels, about, by which a bin has the law of chi-square
 
 
@@ -50,7 +50,7 @@ class Residuals:
 def worst_residuals(table: Table, s_x: Floats) -> Residuals | None:
     """Residuals along the worst numeric column; None if there is none."""
     frame = table.features.select_dtypes("number")
-    names = [name for name in frame if frame[name].nunique() >= FEWEST_VALUES]
+    names = [name for name in frame if frame[name].nunique() >= FEWEST_DISTINCT]
     if not names:
         return None
     columns = {name: _along(frame[name], table.s, s_x) for name in names}
@@ -71,7 +71,8 @@ def _along(column: Any, s: Floats, s_x: Floats) -> tuple[Floats, Floats, Floats,
     present = column.notna().to_numpy()
     order = np.argsort(column.to_numpy(dtype=float)[present], kind="stable")
     x, s, s_x = (v[present][order] for v in (column.to_numpy(dtype=float), s, s_x))
-    edges = np.unique(np.quantile(x, np.arange(1, BINS) / BINS))  # ties stay together
+    # ties stay together
+    edges = np.unique(np.quantile(x, np.arange(1, RESIDUAL_BINS) / RESIDUAL_BINS))
     return x, s, s_x, np.unique(np.searchsorted(edges, x), return_inverse=True)[1]
 
 

@@ -13,9 +13,8 @@ from scipy.special import expit, logit
 from scipy.stats import cauchy
 from sklearn.linear_model import LogisticRegression
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Ints
 from doublelogit.common.threads import with_paying_threads
-from doublelogit.labelling import most_correlated
 
 STRONGEST = 2.5  # standard deviation of a class's predictor beyond which propensities are 0 or 1
 CLIPPED = 0.001  # posteriors that labelling follows are clipped to [CLIPPED, 1 - CLIPPED]
@@ -31,6 +30,51 @@ OF_POSTERIOR: dict[str, Callable[[Floats, float], Floats]] = {
     "falling": lambda p, strength: expit(strength * p - 1.5),
     "opposed": lambda p, strength: 0.5 * expit(strength * logit(p)),
 }
+
+
+@dataclass(frozen=True)
+class ScaledProductSar:
+    """Scenario 3: geometric mean over k features, each scaled to [p_minus, p_plus].
+
+    ``features`` are column indices; None takes the first k. A constant feature is in the middle
+    of its range.
+
+    Implements: e(x) = prod_j sc(x(j), p-, p+)^(1/k)
+    """
+
+    p_minus: float = 0.2
+    p_plus: float = 0.6
+    k: int = 5
+    features: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p_minus <= self.p_plus <= 1:
+            raise ValueError(
+                "p_minus and p_plus must satisfy 0 < p_minus <= p_plus <= 1; "
+                f"got {self.p_minus} and {self.p_plus}."
+            )
+        if self.features is not None and len(self.features) != self.k:
+            raise ValueError(f"features must hold k={self.k} columns; got {len(self.features)}.")
+
+    def propensity(self, X: Floats) -> Floats:
+        X = np.asarray(X, dtype=np.float64)
+        if self.features is None and X.shape[1] < self.k:
+            raise ValueError(f"k must be at most the number of columns {X.shape[1]}; got {self.k}.")
+        Z = X[:, list(self.features or range(self.k))]
+        low, width = Z.min(axis=0), np.ptp(Z, axis=0)
+        share = np.where(width > 0, (Z - low) / np.where(width > 0, width, 1.0), 0.5)
+        scaled = self.p_minus + share * (self.p_plus - self.p_minus)
+        return np.asarray(np.exp(np.log(scaled).mean(axis=1)))
+
+
+def most_correlated(X: ArrayLike, y: ArrayLike, k: int = 5) -> tuple[int, ...]:
+    """The k columns of X whose correlation with y is largest in absolute value, best first."""
+    Z, v = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    Z, v = Z - Z.mean(axis=0), v - v.mean()
+    norm = np.sqrt((Z**2).sum(axis=0) * (v @ v))
+    correlation = np.abs(Z.T @ v) / np.where(norm > 0, norm, np.inf)
+    order: Ints = np.argsort(-correlation, kind="stable")
+    return tuple(int(j) for j in order[:k])
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ from doublelogit.tables.expansion import plain
 
 STEPS = np.linspace(0.02, 0.98, 25)  # quantiles of a column
 MOST_COLUMNS = 4
-MOST_ROWS = 300
-FLAT = 1e-6  # share by which a column must move a model to have a shape
+DRAWN_ROWS = 300
+FLAT_EFFECT = 1e-6  # share by which a column must move a model to have a shape
 
 
 def compute(analysis: Analysis) -> Numbers:
@@ -110,7 +110,7 @@ def _shapes(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
                 "share": shares,
                 "straight": straight[side],
             }
-            shapes[side] += [shape] if np.ptp(shares) > FLAT else []
+            shapes[side] += [shape] if np.ptp(shares) > FLAT_EFFECT else []
     return {side: _strongest(along) for side, along in shapes.items()}
 
 
@@ -126,7 +126,7 @@ def _short(value: Any) -> str:
 def _along(fitted: Any, table: Any, name: str, values: Any) -> dict[str, Any]:
     """Mean y(x) and e(x) of rows with one column at each of the values."""
     X = table.encoded(fitted.encoding).to_numpy()
-    X = X[:: max(1, -(-len(X) // MOST_ROWS))]
+    X = X[:: max(1, -(-len(X) // DRAWN_ROWS))]
     mine = np.array(fitted.encoding.sources) == name
     column = next(c for c in fitted.encoding.columns if c.name == name)
     features = column.encode(values)[0]

@@ -16,7 +16,7 @@ from doublelogit.report.analysis import Analysis
 from doublelogit.report.pictures import BLUE, GRID, MUTED, Picture, legend_above, percents
 from doublelogit.report.section import Checks, Numbers, Section, beside
 
-BINS = 20
+CALIBRATION_BINS = 20
 
 
 def compute(analysis: Analysis) -> Numbers:
@@ -74,7 +74,7 @@ def _orientation(analysis: Analysis) -> dict[str, Any]:
 
 def _propensity(analysis: Analysis) -> dict[str, Any]:
     e_x, s = analysis.probabilities.propensity, analysis.table.s
-    edges = np.linspace(0, 1, BINS + 1)
+    edges = np.linspace(0, 1, CALIBRATION_BINS + 1)
     positives = analysis.weight * analysis.probabilities.positive
     expected, _ = np.histogram(e_x, edges, weights=positives)
     labelled, _ = np.histogram(e_x[s == 1], edges, weights=analysis.weight[s == 1])

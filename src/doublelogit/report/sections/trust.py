@@ -9,7 +9,7 @@ from doublelogit.common.thresholds import ASTRAY, CLEARLY_BETTER, FITS_UNITS, LA
 from doublelogit.findings import Finding
 from doublelogit.findings import doubt as doubted
 from doublelogit.report.analysis import Analysis
-from doublelogit.report.doubt import LEVEL, Doubt
+from doublelogit.report.doubt import CLAIM_LEVEL, Doubt
 from doublelogit.report.pictures import (
     BLUE,
     MUTED,
@@ -34,7 +34,7 @@ def _doubt(doubt: Doubt) -> dict[str, Any]:
     nothing = {"gain": None, "error": None}
     claim = doubt.claim
     return {
-        "claim": {"value": claim.expected, **asdict(claim), "level": LEVEL},
+        "claim": {"value": claim.expected, **asdict(claim), "level": CLAIM_LEVEL},
         "opinions": [asdict(o) | better.get(o.name, nothing) for o in opinions],
         "misfits": [m for m in doubt.misfits if m.rejects],
         "residuals": doubt.residuals,

@@ -41,7 +41,6 @@ import numpy as np
 from doublelogit._types import Floats, Ints
 from doublelogit.core.design import predictor, sandwich
 from doublelogit.core.likelihood import positive_given_unlabelled, sigmoid
-from doublelogit.core.objective import HeldPropensityObjective
 from doublelogit.core.rows import quantile
 from doublelogit.core.solvers import Factor, lbfgs, settled, trust_region
 from doublelogit.engines.memory import MemoryRows
@@ -54,6 +53,7 @@ from doublelogit.methods.logistic import (
     propensity_model,
 )
 from doublelogit.methods.problem import Problem
+from doublelogit.studies.methods.held_propensity import HeldPropensityObjective
 
 FEWEST = 10  # unlabelled rows of the stratum
 FEWEST_RELEASED = 9
