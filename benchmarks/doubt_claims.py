@@ -57,10 +57,10 @@ def examined(name, seed):
     vars(analysis)["test"] = scar_test(analysis.X.to_numpy(), table.s, asymptotic=True)
     gap = label_calibration(table.s, analysis.probabilities.label).error
     numbers = {"calibration": {"gap": gap}}
-    verdict = [f for section in SECTIONS for f in section.concluded(analysis, numbers)]
+    verdict = [f for section in SECTIONS for f in section.findings(analysis, numbers)]
     doubted = [f.topic for f in verdict if f.level in ("attention", "problem")]
-    said = {o.name: o for o in [doubt.own, *doubt.methods, *(f.opinion for f in doubt.flexible)]}
-    better = {f.opinion.name: f.better for f in doubt.flexible}
+    said = {o.name: o for o in [doubt.page, *doubt.others]}
+    better = {o.name: o.better for o in doubt.flexible}
     return {
         "table": name,
         "seed": seed,
@@ -72,15 +72,15 @@ def examined(name, seed):
         "low": main.low,
         "high": main.high,
         "covers": any(low <= y.mean() <= high for low, high in main.regions),
-        "found": y[doubt.first.rows].mean(),
+        "found": y[doubt.first].mean(),
         "claim_low": doubt.claim.low,
         "claim_high": doubt.claim.high,
-        "inside": doubt.claim.low <= y[doubt.first.rows].mean() <= doubt.claim.high,
+        "inside": doubt.claim.low <= y[doubt.first].mean() <= doubt.claim.high,
         "doubted": "; ".join(dict.fromkeys(doubted)),
         "clear": analysis.clear,
         "weak": analysis.weak,
         "misfit": min((m.p_value for m in doubt.misfits if m.rejects), default=np.nan),
-        "broken": doubt.broken is not None,
+        "broken": doubt.refuting is not None,
         "survives": doubt.survives,
         **{f"precision {n}": o.precision for n, o in said.items()},
         **{f"prevalence {n}": o.prevalence for n, o in said.items()},

@@ -16,8 +16,7 @@ from doublelogit.inference.misfit import Misfit
 from doublelogit.report.answers import Answer
 from doublelogit.report.doubt import Doubt, list_claim
 from doublelogit.report.drivers import Coefficient
-from doublelogit.report.flexible import CURVES, Flexible
-from doublelogit.report.opinions import FirstRows, Opinion
+from doublelogit.report.opinions import SMOOTH_CURVES, Opinion, first_rows
 from doublelogit.report.residuals import worst_residuals
 from doublelogit.report.sections.trust import method_findings, model_findings
 from doublelogit.tables import Table
@@ -76,7 +75,7 @@ def test_a_check_in_the_terminal_can_fail_too(bent):
 
 def test_every_method_that_applies_is_asked(straight):
     opinions = {o["name"]: o for o in straight.to_dict()["doubt"]["opinions"]}
-    assert {"joint", "averaged", "tm", "em", "lbe", CURVES} <= set(opinions)
+    assert {"joint", "averaged", "tm", "em", "lbe", SMOOTH_CURVES} <= set(opinions)
     assert "naive" not in opinions
     assert opinions["joint"]["overlap"] == 1.0
     assert opinions["em"]["prevalence"] == pytest.approx(opinions["joint"]["prevalence"], abs=0.01)
@@ -90,17 +89,22 @@ def doubt(*precisions, overlap=0.9, gain=0.0, prevalence=0.3):
     names = ("averaged", "lbe")
     return Doubt(
         main=Answer("", 0.3, 0.25, 0.35),
-        own=Opinion("joint", 0.3, 1.0, own),
-        first=FirstRows.of(table, np.arange(200.0)),
+        page=Opinion("joint", 0.3, 1.0, own),
+        first=first_rows(table, np.arange(200.0)),
         methods=[
             Opinion(n, 0.3, 0.9, p, counts=True, contradicts=n == "averaged")
             for n, p in zip(names, others, strict=False)
         ],
         flexible=[
-            Flexible(
-                Opinion(CURVES, prevalence, overlap, curves, counts=True, contradicts=True),
-                gain,
-                0.001,
+            Opinion(
+                SMOOTH_CURVES,
+                prevalence,
+                overlap,
+                curves,
+                counts=True,
+                contradicts=True,
+                gain=gain,
+                error=0.001,
             )
         ],
         misfits=[],
@@ -120,10 +124,10 @@ def test_a_claim_shrinks_where_methods_disagree():
 
 
 def test_a_flexible_class_breaks_an_answer_only_if_it_is_better_and_another_one():
-    assert doubt(0.9, 0.9, gain=0.01).broken is None
-    assert doubt(0.9, 0.9, overlap=0.1).broken is None
-    assert doubt(0.9, 0.9, overlap=0.1, gain=0.01).broken is not None
-    assert doubt(0.9, 0.9, prevalence=0.5, gain=0.01).broken is not None
+    assert doubt(0.9, 0.9, gain=0.01).refuting is None
+    assert doubt(0.9, 0.9, overlap=0.1).refuting is None
+    assert doubt(0.9, 0.9, overlap=0.1, gain=0.01).refuting is not None
+    assert doubt(0.9, 0.9, prevalence=0.5, gain=0.01).refuting is not None
     levels = [model_findings(d)[0].level for d in (doubt(0.9, 0.9), doubt(0.9, 0.9, overlap=0.1))]
     assert levels == ["fine", "note"]
 

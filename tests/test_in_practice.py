@@ -29,7 +29,8 @@ from doublelogit import (
 from doublelogit.cli import app
 from doublelogit.findings import answer, fit
 from doublelogit.fitted.fit import Orientation
-from doublelogit.report.sections.verdict import recommendation
+from doublelogit.report import Analysis
+from doublelogit.report.sections.verdict import decision
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Table
 
@@ -231,18 +232,19 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
     )
     found = SimpleNamespace(hidden=np.array(hidden))
     claim = SimpleNamespace(vague=False, length=50, low=0.2, high=0.6)
-    return recommendation(
-        SimpleNamespace(
-            table=table,
-            probabilities=found,
-            clear=clear,
-            weak=weak,
-            audit=None,
-            audited=audited is not None,
-            doubt=SimpleNamespace(broken=None, claim=claim),
-            doubts=TableDoubts(),
-        )
+    analysis = SimpleNamespace(
+        table=table,
+        probabilities=found,
+        clear=clear,
+        weak=weak,
+        audit=None,
+        audited_list=None,
+        audited=audited is not None,
+        doubt=SimpleNamespace(refuting=None, claim=claim),
+        doubts=TableDoubts(),
     )
+    analysis.first_chances = Analysis.first_chances.fget(analysis)
+    return decision(analysis)[1]
 
 
 def test_next_steps_are_those_not_yet_taken():

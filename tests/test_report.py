@@ -15,10 +15,9 @@ from tables_of_tests import clinic
 from doublelogit import Report, Roles, TableClassifier
 from doublelogit.common.wording import as_options
 from doublelogit.findings import Finding
-from doublelogit.findings.answer import bias
+from doublelogit.findings.labelling import bias
 from doublelogit.inference import scar_test
-from doublelogit.report import analyse
-from doublelogit.report.analysis import Shown
+from doublelogit.report import Analysis
 from doublelogit.report.comparison import COMPARED, ComparedMethod, _concluded
 from doublelogit.report.html import render
 from doublelogit.report.page import checks, page_of, plain
@@ -32,7 +31,7 @@ EVIL = "<script>alert(1)</script>"
 def summarise(analysis, **shown):
     """Numbers of the page of an analysis, which keeps what it has computed."""
     shown_so = copy(analysis)
-    vars(shown_so)["shown"] = Shown(**shown)
+    vars(shown_so).update(shown)
     return page_of(shown_so)[1]
 
 
@@ -42,7 +41,7 @@ def analysed(frame=None, method="joint", **roles):
     named = {"propensity_features": ("distance",), "by": "smoker", "id": "patient", **roles}
     table = Table.from_frame(frame, Roles("diagnosed", ignore=ignore, **named))
     model = TableClassifier(table.roles, method).fit(table)
-    return analyse(model.fitted_, table, n_resamples=39, n_jobs=1)
+    return Analysis(model.fitted_, table, n_resamples=39, n_jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +164,7 @@ def test_a_notebook_shows_the_page_in_a_frame(analysis):
 
 def test_findings_are_the_same_in_page_json_and_python(analysis):
     report = Report(analysis.model, analysis.table)
-    vars(report)["analysis"] = replace(analysis, shown=Shown(command="doublelogit report"))
+    vars(report)["analysis"] = replace(analysis, command="doublelogit report")
     assert plain(report.findings) == report.to_dict()["verdict"]
     assert plain(report.checks()) == report.to_dict()["checks"]
     page = report.to_html()
@@ -193,7 +192,7 @@ def test_audited_rows_are_not_on_the_list():
     report = Report(model, frame, n_resamples=19, n_jobs=1, top=600, show_ids=True)
     summary, analysis = report.to_dict(), report.analysis
     assert not {line["id"] for line in summary["ranking"]} & set(frame["patient"][::3])
-    assert analysis.orientation.rule == "audit"
+    assert analysis.model.classifier.orientation_.rule == "audit"
     assert "audited classes and weights take no part" in summary["scar_test"]["note"]
 
 
@@ -333,8 +332,8 @@ def test_a_check_computes_nothing_that_it_does_not_show(monkeypatch):
     def unwanted(*_):
         raise AssertionError("not shown")
 
-    monkeypatch.setattr("doublelogit.report.analysis.with_false_labels", unwanted)
-    monkeypatch.setattr("doublelogit.report.answers.Bound.by_group", unwanted)
+    monkeypatch.setattr("doublelogit.report.sections.prevalence.with_false_labels", unwanted)
+    monkeypatch.setattr("doublelogit.report.sections.prevalence.by_group", unwanted)
     analysis = analysed()
     assert "Identifiability" in checks(analysis)
     with pytest.raises(AssertionError, match="not shown"):

@@ -25,7 +25,7 @@ from doublelogit.cli.options import share_with_error
 from doublelogit.datasets import load_benchmark
 from doublelogit.findings import PROBLEM
 from doublelogit.labelling import LogisticSar, draw
-from doublelogit.report.sections.verdict import assumptions, recommendation
+from doublelogit.report.sections.verdict import assumptions, decision
 from doublelogit.table_models import table_doubts
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Table, TableEncoding
@@ -214,7 +214,7 @@ def test_leaks_come_first_on_the_page():
         model = TableClassifier(ALONE, "naive").fit(frame)
     report = Report(model, frame, n_resamples=19, n_jobs=1)
     assert report.findings[0].topic == "leak"
-    assert recommendation(report.analysis).startswith("Leave out 'copy' (`ignore`)")
+    assert decision(report.analysis)[1].startswith("Leave out 'copy' (`ignore`)")
     assert [f.topic for f in report.checks()["Data"]][-1] == "leak"
 
 

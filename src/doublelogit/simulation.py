@@ -153,5 +153,5 @@ def _score(
         approximation_error(y_x, reference),
         float(y_x.mean()),
         seconds,
-        sentences.UNTOLD if unclear else "",
+        sentences.HARDLY_TOLD_APART if unclear else "",
     )

@@ -63,7 +63,7 @@ def expectations(plan: Plan, width: float | None = None) -> list[Finding]:
         findings.append(words.expected_of_list(*vars(of_list).values()))
     if width is not None:
         holds, nothing = (plan.budget_for(width, truth) for truth in ("holds", "nothing"))
-        findings.append(words.turned_round(holds, width, nothing, more=more))
+        findings.append(words.rows_for(holds, width, nothing, more=more))
     if plan.audit.cluster is not None:
         findings.append(words.clusters_alike())
     return findings

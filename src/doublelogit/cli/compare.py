@@ -29,7 +29,7 @@ def compare(
             rows,
             random_state=seed,
             n_resamples=resamples,
-            known=common.known(),
+            parameters=common.known(),
             learners=Learners(learner, propensity_learner),
             progress=step,
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # A note is neither good nor bad news: that a test does not reject, for instance.
-NOTE, FINE, ATTENTION, PROBLEM = LEVELS = ("note", "fine", "attention", "problem")
+NOTE, FINE, ATTENTION, PROBLEM = FINDING_LEVELS = ("note", "fine", "attention", "problem")
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,10 @@ class Finding:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.level not in LEVELS:
-            raise ValueError(f"level must be one of {', '.join(LEVELS)}; got {self.level!r}.")
+        if self.level not in FINDING_LEVELS:
+            raise ValueError(
+                f"level must be one of {', '.join(FINDING_LEVELS)}; got {self.level!r}."
+            )
 
     def __str__(self) -> str:
         return f"{self.level:<9}  {self.text}"
@@ -55,4 +57,4 @@ class Finding:
 
 def worst(findings: Iterable[Finding]) -> str:
     """The most serious level among some findings; "fine" if there are none, or notes alone."""
-    return max((FINE, *(finding.level for finding in findings)), key=LEVELS.index)
+    return max((FINE, *(finding.level for finding in findings)), key=FINDING_LEVELS.index)

@@ -1,9 +1,8 @@
-"""Findings about the answer that a fit gives: prevalence, labelling, calibration."""
+"""Findings about the answer that a fit gives: prevalence, calibration."""
 
-from doublelogit.common.thresholds import CALIBRATION_GAP, SAME_ANSWER, SCAR_LEVEL, WIDE_INTERVAL
-from doublelogit.common.wording import Interval, counted, interval, p_value, p_values, percent
-from doublelogit.findings import ATTENTION, FINE, NOTE, PROBLEM, Finding
-from doublelogit.findings.labelling import ScarResult
+from doublelogit.common.thresholds import CALIBRATION_GAP, SAME_ANSWER, WIDE_INTERVAL
+from doublelogit.common.wording import Interval, counted, interval, percent
+from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
 
 
 def two_answers(main: Interval, swapped: Interval, labelled: float) -> Finding:
@@ -75,34 +74,6 @@ def determined(main: Interval, *, converged: bool, weak: bool, clear: bool) -> F
         f"({interval(main)})."
     )
     return Finding(FINE if clear and not wide else ATTENTION, "identification", text)
-
-
-def bias(test: ScarResult, scar: Interval, *, allowed: bool) -> Finding:
-    """Whether labelling depends on the features; ``allowed``: the model lets it do so."""
-    low, high = test.p_interval
-    bent = None if test.bent is None else test.bent.p_value
-    numbers = {"p_low": low, "p_high": high, "p_bent": bent, "scar": scar.value}
-    said, tested = p_values((low, high)), "labels at random and a class logistic in these columns"
-    if test.verdict == "bias":
-        text = (
-            f"Labelling depends on the features: {tested} do not explain the labels ({said}), and "
-            "a class that bends does not explain them better. Methods that assume labelling at "
-            f"random would say {percent(scar.value)}; do not use them for these data."
-        )
-        return Finding(NOTE if allowed else ATTENTION, "labelling", text, numbers)
-    if test.verdict == "undecided" and bent is not None and high <= SCAR_LEVEL:
-        text = (
-            f"Bias or curvature? {tested.capitalize()} do not explain the labels ({said}), but "
-            f"labels at random and a class that bends do ({p_value(bent)}). Whether labelling "
-            "depends on the features is open."
-        )
-        return Finding(NOTE if allowed else ATTENTION, "labelling", text, numbers)
-    text = (
-        f"Whether labelling depends on the features is open: {tested} are not ruled out ({said}). "
-        "That is no proof of labelling at random, for such tests often miss a bias. If it were at "
-        f"random, the share of positives would be {percent(scar.value)} ({interval(scar)})."
-    )
-    return Finding(NOTE, "labelling", text, numbers)
 
 
 def calibration(gap: float) -> Finding:

@@ -6,7 +6,7 @@ from doublelogit.common.thresholds import AGREEMENT_LEVEL
 from doublelogit.common.wording import Interval, between, counted, p_value, percent
 from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
 
-MOST_GROUPS = 8  # in a sentence
+MOST_NAMED_GROUPS = 8  # in a sentence
 
 
 def points(width: float) -> str:
@@ -37,7 +37,7 @@ def expected_of_list(length: int, rows: int, holds: float, worst: float) -> Find
     return Finding(FINE, "audit", text, numbers)
 
 
-def turned_round(rows: float, width: float, nothing: float, *, more: bool = False) -> Finding:
+def rows_for(rows: float, width: float, nothing: float, *, more: bool = False) -> Finding:
     """How many rows, or how many more, a width takes."""
     text = (
         f"{rows:,.0f}{' more' if more else ''} rows for {points(width)} points if the model "
@@ -65,24 +65,24 @@ def clusters_alike() -> Finding:
     )
 
 
-def prevalence(answer: Interval, hidden: Interval, found: float, rows: int) -> Finding:
+def prevalence(answer: Interval, hidden: Interval, positives: float, rows: int) -> Finding:
     """What the audit says, whatever the model."""
     text = (
         f"By the audit {percent(answer.value)} of the rows are positive (95% interval "
-        f"{between(answer)}), whatever the model: {found:.0f} of {counted(rows, 'row')} looked at. "
-        f"Some {hidden.value:,.0f} positives are hidden ({hidden.low:,.0f} to {hidden.high:,.0f})."
+        f"{between(answer)}), whatever the model: {positives:.0f} of {counted(rows, 'row')} "
+        f"looked at. Some {hidden.value:,.0f} positives are hidden ({hidden.low:,.0f} to "
+        f"{hidden.high:,.0f})."
     )
-    numbers = {"value": answer.value, "low": answer.low, "high": answer.high, "rows": rows}
-    return Finding(FINE, "audit", text, numbers)
+    return Finding(FINE, "audit", text, {**_ends(answer), "rows": rows})
 
 
 def by_group(groups: Mapping[str, Interval]) -> Finding:
     """What the audit says of each group, whatever the model."""
-    shown = list(groups.items())[:MOST_GROUPS]
-    said = "; ".join(f"{name} {percent(e.value)} ({between(e)})" for name, e in shown)
-    said += f"; and {len(groups) - MOST_GROUPS} more" if len(groups) > MOST_GROUPS else ""
-    numbers = {name: {"value": e.value, "low": e.low, "high": e.high} for name, e in groups.items()}
-    return Finding(FINE, "audit", f"By group, whatever the model: {said}.", numbers)
+    shown = list(groups.items())[:MOST_NAMED_GROUPS]
+    shares = "; ".join(f"{name} {percent(e.value)} ({between(e)})" for name, e in shown)
+    rest = len(groups) - len(shown)
+    text = f"By group, whatever the model: {shares}{f'; and {rest} more' if rest else ''}."
+    return Finding(FINE, "audit", text, {name: _ends(e) for name, e in groups.items()})
 
 
 def precision(answer: Interval) -> Finding:
@@ -91,20 +91,24 @@ def precision(answer: Interval) -> Finding:
         f"Of the list that was audited {percent(answer.value)} are positive (95% interval "
         f"{between(answer)}), by its audited rows alone, whatever the model."
     )
-    numbers = {"value": answer.value, "low": answer.low, "high": answer.high}
-    return Finding(FINE, "audit", text, numbers)
+    return Finding(FINE, "audit", text, _ends(answer))
 
 
-def agreement(expected: float, found: float, p: float, everywhere: str = "") -> Finding:
+def _ends(answer: Interval) -> dict[str, float | None]:
+    return {"value": answer.value, "low": answer.low, "high": answer.high}
+
+
+def agreement(expected: float, positives: float, p: float, everywhere: str = "") -> Finding:
     """Whether a model that had not seen the audited rows expected what was found.
 
     ``everywhere`` is "more" or "fewer" where that is so in every band of scores.
     """
-    numbers = {"expected": expected, "found": found, "p_value": p}
-    said = f"The model expected {expected:.0f} positives among them, the audit found {found:.0f}"
+    numbers = {"expected": expected, "found": positives, "p_value": p}
+    text = f"The model expected {expected:.0f} positives among them, "
+    text += f"the audit found {positives:.0f}"
     if p >= AGREEMENT_LEVEL:
-        return Finding(FINE, "audit", f"{said}: they agree ({p_value(p)}).", numbers)
-    text = f"{said} ({p_value(p)}): use the audit's number."
+        return Finding(FINE, "audit", f"{text}: they agree ({p_value(p)}).", numbers)
+    text += f" ({p_value(p)}): use the audit's number."
     if everywhere:
         text += (
             f" There are {everywhere} than expected among rows of low and of high scores alike: "
@@ -209,8 +213,8 @@ def listed(rows: int, claimed: float, right: Sequence[float]) -> Finding:
 
 def outside(methods: Sequence[str], answer: Interval) -> Finding:
     """Methods whose prevalence the audit rules out."""
-    said = f"The audit says {percent(answer.value)} ({between(answer)})"
+    text = f"The audit says {percent(answer.value)} ({between(answer)})"
     if not methods:
-        return Finding(FINE, "audit", f"{said}; every method is within its interval.")
-    text = f"{said}, which rules out what {', '.join(methods)} say."
+        return Finding(FINE, "audit", f"{text}; every method is within its interval.")
+    text += f", which rules out what {', '.join(methods)} say."
     return Finding(ATTENTION, "audit", text, {"methods": list(methods)})

@@ -1,5 +1,7 @@
 """Findings about how far an answer hangs on its method and its model."""
 
+from collections.abc import Mapping
+
 from doublelogit.common.wording import listed, p_value, percent
 from doublelogit.findings import ATTENTION, FINE, NOTE, Finding
 from doublelogit.findings.fit import AGAINST
@@ -7,72 +9,72 @@ from doublelogit.findings.fit import AGAINST
 MOST_DRIVERS = 3  # that a sentence names
 
 
-def straight_fails(
-    name: str, prevalence: float, same: int, length: int, gain: float, error: float
-) -> Finding:
-    """A flexible class is clearly better and gives another answer."""
-    text = (
-        f"With a flexible class ({name}) the share would be {percent(prevalence)} and {same} of "
-        f"the first {length} rows would be the same: the straight-line model does not hold here. "
-        f"Labels that a fit has not seen are more likely by it (by {gain:.4f} per row, standard "
-        f"error {error:.4f}). Do not act on the straight model's numbers; try another `learner`, "
-        "or audit some rows (`audited_y`)."
-    )
-    numbers = {"prevalence": prevalence, "same": same, "gain": gain, "error": error}
-    return Finding(ATTENTION, "model", text, numbers)
-
-
-def answers_survive(
+def flexible(
     name: str,
     prevalence: float,
-    same: int,
-    length: int,
-    gain: float,
-    error: float,
+    shared: tuple[int, int],
+    gain: tuple[float, float],
     *,
+    refuted: bool,
     differs: bool,
 ) -> Finding:
-    """The answers survive a flexible class; or they differ, but it is no better."""
-    how = "more" if gain > 2 * error else "no more"
+    """Whether the answers survive a flexible class.
+
+    ``shared`` of the first rows are the same; ``gain`` is that of held-out labels per row, and its
+    standard error. ``refuted``: the class is clearly better, and its answer another one.
+    """
     text = (
-        f"With a flexible class ({name}) the share would be {percent(prevalence)} and {same} of "
-        f"the first {length} rows would be the same; labels that a fit has not seen are {how} "
-        f"likely by it ({gain:+.4f} per row, standard error {error:.4f})."
+        f"With a flexible class ({name}) the share would be {percent(prevalence)} and {shared[0]} "
+        f"of the first {shared[1]} rows would be the same"
+    )
+    numbers = {"prevalence": prevalence, "same": shared[0], "gain": gain[0], "error": gain[1]}
+    if refuted:
+        text += (
+            ": the straight-line model does not hold here. Labels that a fit has not seen are more "
+            f"likely by it (by {gain[0]:.4f} per row, standard error {gain[1]:.4f}). Do not act on "
+            "the straight model's numbers; try another `learner`, or audit some rows (`audited_y`)."
+        )
+        return Finding(ATTENTION, "model", text, numbers)
+    how = "more" if gain[0] > 2 * gain[1] else "no more"
+    text += (
+        f"; labels that a fit has not seen are {how} likely by it ({gain[0]:+.4f} per row, "
+        f"standard error {gain[1]:.4f})."
     )
     if differs:
         text += " Labels alone do not tell which of the two answers is right."
-    numbers = {"prevalence": prevalence, "same": same, "gain": gain, "error": error}
     return Finding(NOTE if differs else FINE, "model", text, numbers)
 
 
 def misfit_noted(question: str, feature: str, p: float, *, survives: bool) -> Finding:
     """The labels speak against the model; whether its answers survive a flexible class is known."""
-    said = AGAINST[question].format(repr(feature))
-    text = f"The labels speak against the model as it is ({p_value(p)}): {said}."
-    if survives:
-        text += " A flexible class changes the answers little."
-        return Finding(NOTE, "model", text, {"p_value": p, "feature": feature})
-    text += " Its intervals hold only if the model does."
-    return Finding(ATTENTION, "model", text, {"p_value": p, "feature": feature})
+    against = AGAINST[question].format(repr(feature))
+    text = f"The labels speak against the model as it is ({p_value(p)}): {against}. " + (
+        "A flexible class changes the answers little."
+        if survives
+        else "Its intervals hold only if the model does."
+    )
+    numbers = {"p_value": p, "feature": feature}
+    return Finding(NOTE if survives else ATTENTION, "model", text, numbers)
 
 
-def drivers_survive(kept: list[str], turned: list[str], *, better: bool) -> Finding:
+def drivers_survive(settled: list[str], reversed_: list[str], *, better: bool) -> Finding:
     """Whether what drives labelling has the same direction beside a flexible class.
 
     ``better``: labels that a fit has not seen are clearly more likely by it.
     """
-    numbers = {"kept": kept, "turned": turned}
-    if not turned:
-        said = listed([repr(name) for name in kept], MOST_DRIVERS)
-        text = f"What drives labelling survives a flexible class: {said} "
-        text += "keeps its direction." if len(kept) == 1 else "keep their directions."
+    numbers = {"kept": settled, "turned": reversed_}
+    if not reversed_:
+        names = listed([repr(name) for name in settled], MOST_DRIVERS)
+        text = f"What drives labelling survives a flexible class: {names} "
+        text += "keeps its direction." if len(settled) == 1 else "keep their directions."
         return Finding(FINE, "drivers", text, numbers)
-    said = listed([repr(name) for name in turned])
+    names = listed([repr(name) for name in reversed_])
+    turn, effects = ("turns", "its effect") if len(reversed_) == 1 else ("turn", "their effects")
     text = (
-        f"What drives labelling does not survive a flexible class: {said} "
-        f"{'turns' if len(turned) == 1 else 'turn'} round, though the straight model is sure of "
-        f"the direction{'' if better else '; labels cannot tell which of the two is right'}. Say "
-        f"nothing of {'its effect' if len(turned) == 1 else 'their effects'} on labelling."
+        f"What drives labelling does not survive a flexible class: {names} {turn} round, though "
+        "the straight model is sure of the direction"
+        f"{'' if better else '; labels cannot tell which of the two is right'}. Say nothing of "
+        f"{effects} on labelling."
     )
     return Finding(ATTENTION if better else NOTE, "drivers", text, numbers)
 
@@ -108,11 +110,11 @@ def vague_claim(length: int, low: float, high: float) -> Finding:
     return Finding(ATTENTION, "methods", text, {"low": low, "high": high})
 
 
-def dissent(names: list[str], prevalences: list[float]) -> Finding:
+def dissent(prevalences: Mapping[str, float]) -> Finding:
     """Other methods or models have a prevalence beyond the interval."""
-    said = listed([f"{n} {percent(p)}" for n, p in zip(names, prevalences, strict=True)])
+    shares = listed([f"{name} {percent(share)}" for name, share in prevalences.items()])
     text = (
-        f"Beyond the interval: {said}. The answer hangs on the model; audit some rows "
+        f"Beyond the interval: {shares}. The answer hangs on the model; audit some rows "
         "(`audited_y`), or report all of these numbers."
     )
-    return Finding(ATTENTION, "methods", text, dict(zip(names, prevalences, strict=True)))
+    return Finding(ATTENTION, "methods", text, prevalences)

@@ -36,7 +36,7 @@ RULES = {
     "likeness": "the assumption that hidden positives are more like labelled rows than negatives "
     "are",
 }
-ASSUMPTIONS = ("norm", "likeness")
+ASSUMED_RULES = ("norm", "likeness")
 
 GAPS = {
     "standard errors": "their strengths differ by {:.1f} standard errors",
@@ -112,7 +112,7 @@ def orientation(decided: Orientation | None, *, audited: bool = False) -> Findin
         text += " That is not clear enough: class and labelling may be swapped. "
         text += settle(named=decided.rule == "features", audited=audited or decided.rule == "audit")
         return Finding(PROBLEM, "orientation", text, numbers)
-    if decided.rule in ASSUMPTIONS:
+    if decided.rule in ASSUMED_RULES:
         return Finding(ATTENTION, "orientation", f"{text} {_ONLY_IF_STRONGER}", numbers)
     return Finding(FINE, "orientation", text, numbers)
 
@@ -132,6 +132,21 @@ _ONLY_IF_STRONGER = (
     "If labelling could depend on the features more strongly than the class does, name columns for "
     "it (`propensity_features`) or audit some rows (`audited_y`)."
 )
+
+
+# Notes below a summary of coefficients, by what they are about.
+SUMMARY_NOTES = {
+    "penalty": "A penalty shrinks these coefficients a little towards zero; C=np.inf removes it.",
+    "swap": "Class and labelling may be swapped: see orientation_.",
+    "link": "exp(coef) is no odds ratio here: the link is not the logit.",
+    "trees": "Trees bend the class and count as known but for their size; coefficients are of the "
+    "lines.",
+}
+
+
+def summary_notes(**holds: bool) -> tuple[str, ...]:
+    """The notes that hold for a fit."""
+    return tuple(SUMMARY_NOTES[name] for name, applies in holds.items() if applies)
 
 
 # Why labels may leave the prevalence open, and what would help.
@@ -189,10 +204,10 @@ AGAINST = {
 
 def misfit(question: str, feature: str, p: float) -> Finding:
     """What of a model the labels speak against."""
-    said = AGAINST[question].format(repr(feature))
+    against = AGAINST[question].format(repr(feature))
     text = (
-        f"the labels speak against this model ({p_value(p)}): {said}, or something else is amiss "
-        "that looks alike. Its intervals hold only if the model does."
+        f"the labels speak against this model ({p_value(p)}): {against}, or something else is "
+        "amiss that looks alike. Its intervals hold only if the model does."
     )
     return Finding(ATTENTION, "model", text, {"p_value": p, "feature": feature})
 

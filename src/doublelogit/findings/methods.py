@@ -20,15 +20,11 @@ def ruled_out(methods: Sequence[str]) -> Finding:
     return Finding(ATTENTION, "methods", text)
 
 
-def better(best: str, default: str) -> Finding:
-    """A method predicts held-out labels clearly better than the default."""
-    text = f"Held-out labels are clearly more likely by {best} than by {default}."
-    return Finding(FINE, "methods", text)
-
-
-def none_better(default: str) -> Finding:
-    """No method predicts held-out labels clearly better than the default."""
+def best(better: str | None, default: str) -> Finding:
+    """The method that predicts held-out labels clearly better than the default, if any does."""
     text = f"No method makes held-out labels clearly more likely than {default} does."
+    if better is not None:
+        text = f"Held-out labels are clearly more likely by {better} than by {default}."
     return Finding(FINE, "methods", text)
 
 
@@ -64,7 +60,7 @@ def recommended(method: str | None) -> Finding:
     return Finding(FINE, "methods", f"Recommended: {method}.")
 
 
-SHAPES = {"linear": "straight lines", "spline": "smooth curves", "boosting": "boosted trees"}
+CLASSES = {"linear": "straight lines", "spline": "smooth curves", "boosting": "boosted trees"}
 
 
 def learner_chosen(chosen: str, gains: Sequence[tuple[str, float, float]]) -> Finding:
@@ -73,11 +69,11 @@ def learner_chosen(chosen: str, gains: Sequence[tuple[str, float, float]]) -> Fi
     ``gains`` are learners, log-likelihood per row above that of lines, and its standard error.
     """
     compared = " and ".join(
-        f"{SHAPES[name]} {gain:+.4f} (standard error {error:.4f})" for name, gain, error in gains
+        f"{CLASSES[name]} {gain:+.4f} (standard error {error:.4f})" for name, gain, error in gains
     )
     text = (
-        f"The class is modelled by {SHAPES[chosen]}: the simplest shape within a standard error of "
-        f"the best. Held-out log-likelihood per row, against straight lines: {compared}."
+        f"The class is modelled by {CLASSES[chosen]}: the simplest shape within a standard error "
+        f"of the best. Held-out log-likelihood per row, against straight lines: {compared}."
     )
     numbers = {f"{name}_gain": gain for name, gain, _ in gains}
     return Finding(FINE, "learner", text, numbers)

@@ -25,7 +25,7 @@ def expected(length: int, positives: float) -> str:
     return f"Of these {length} rows about {positives:.0f} are expected to be positive."
 
 
-UNTOLD = "class and labelling hard to tell apart"
+HARDLY_TOLD_APART = "class and labelling hard to tell apart"
 
 
 def simulated(rows: int, positives: int, labelled: int, low: float, high: float) -> str:

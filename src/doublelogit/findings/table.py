@@ -90,12 +90,12 @@ TRANSFORMS = {"log": "logarithms", "root": "square roots"}
 
 def transformed(columns: Mapping[str, str]) -> Finding:
     """Skewed columns, by the transform that each has."""
-    parts = [
+    columns_by_transform = [
         f"{listed([repr(c) for c, used in columns.items() if used == name], 6)} as {words}"
         for name, words in TRANSFORMS.items()
         if name in columns.values()
     ]
-    text = f"Skewed columns are transformed: {', '.join(parts)}."
+    text = f"Skewed columns are transformed: {', '.join(columns_by_transform)}."
     return Finding(FINE, "data", text, {"transformed": dict(columns)})
 
 

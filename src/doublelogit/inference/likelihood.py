@@ -78,19 +78,15 @@ class LikelihoodInference(Inference):
             f"{type(self.model).__name__}: {n} rows, {int(labelled)} labelled; "
             f"log-likelihood {value:.2f}; {self.cov_type} covariance"
         )
-        notes = []
-        if problem.l2 > 0 or problem.propensity_l2 > 0:
-            notes.append(
-                "A penalty shrinks these coefficients a little towards zero; C=np.inf removes it."
-            )
-        decided = self.model.orientation_
-        if decided is not None and not decided.clear:
-            notes.append("Class and labelling may be swapped: see orientation_.")
-        if problem.link is not None:
-            notes.append("exp(coef) is no odds ratio here: the link is not the logit.")
+        orientation = self.model.orientation_
+        notes = findings.summary_notes(
+            penalty=problem.l2 > 0 or problem.propensity_l2 > 0,
+            swap=orientation is not None and not orientation.clear,
+            link=problem.link is not None,
+        )
         terms, coef = self._fitted.terms(), self.coefficients
         lines = (terms, coef, self.covariance)
-        return Summary.from_covariance(*lines, heading, level, tuple(notes))
+        return Summary.from_covariance(*lines, heading, level, notes)
 
     def prevalence(
         self, *, by: Any = None, level: float = 0.95, method: str | None = None, **options: Any

@@ -19,6 +19,7 @@ from doublelogit.core.design import Terms
 from doublelogit.core.labels import Labels
 from doublelogit.core.likelihood import positive_given_label
 from doublelogit.core.rows import row_count
+from doublelogit.findings.fit import summary_notes
 from doublelogit.fitted import MixtureSide, PosteriorMixture
 from doublelogit.fitted.mixture import credible
 from doublelogit.inference.base import Inference
@@ -172,8 +173,8 @@ class PosteriorInference(Inference):
             f"{type(model).__name__}: {n} rows, {labelled} labelled; posterior of "
             f"{len(mixture.weight)} components"
         )
-        holds = {SWAPPED: not model.orientation_.clear, BENT: mixture.coefficients().beta is None}
-        notes = tuple(note for note in holds if holds[note])
+        trees = mixture.coefficients().beta is None
+        notes = summary_notes(swap=not model.orientation_.clear, trees=trees)
         return Summary.from_posterior(terms, np.vstack(values), heading, level, notes)
 
     def diagnose(self) -> PosteriorDiagnosis:
@@ -228,10 +229,6 @@ class PosteriorInference(Inference):
             for group, v, e, (low, high) in columns
         }
         return estimates[None] if by is None else estimates
-
-
-SWAPPED = "Class and labelling may be swapped: see orientation_."
-BENT = "Trees bend the class and count as known but for their size; coefficients are of the lines."
 
 
 def posterior_inference(

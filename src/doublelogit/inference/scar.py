@@ -118,6 +118,11 @@ class ScarTest:
         return UNDECIDED
 
     @property
+    def p_bent(self) -> float | None:
+        """The p-value with a class that bends; None where it was not tested."""
+        return None if self.bent is None else self.bent.p_value
+
+    @property
     def bias_explains_more(self) -> bool:
         """Whether biased labelling explains the labels better than a class that bends."""
         return self.bent is not None and self.merit > self.bent.merit

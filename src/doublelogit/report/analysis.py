@@ -9,76 +9,67 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.audit import AuditEstimate, error_of, estimate
-from doublelogit.common.thresholds import LARGE_SAMPLE, RARE_PROPENSITY
+from doublelogit.common.thresholds import LARGE_SAMPLE
 from doublelogit.findings import Finding
 from doublelogit.findings import audit as audits
-from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.protocol import Probabilities
 from doublelogit.inference import Inference, ScarTest, scar_test
 from doublelogit.report.answers import (
-    AUDITED,
+    AUDIT_ALONE,
     BIASED,
     Answer,
-    Bound,
-    all_negative,
+    answer,
     at_random,
-    with_false_labels,
+    inferred,
+    swapped,
 )
 from doublelogit.report.doubt import Doubt
 from doublelogit.report.drivers import Coefficient, coefficients
-from doublelogit.report.flexible import flexible_classes
-from doublelogit.report.opinions import FirstRows, Progress, other_methods, silent
+from doublelogit.report.opinions import (
+    LIST_LENGTH,
+    Opinion,
+    Progress,
+    first_rows,
+    flexible_classes,
+    other_methods,
+    silent,
+)
 from doublelogit.report.residuals import worst_residuals
 from doublelogit.table_models.table_doubts import TableDoubts
-from doublelogit.table_models.table_model import FittedTable, quietly
+from doublelogit.table_models.table_model import FittedTable
 from doublelogit.table_models.table_rows import TableRows
 from doublelogit.tables import Table
 
 # Samples of the test of SCAR at most, by the cells of a table. Of 199 samples five may be larger
-# where bias is said (p = .03), of 99 one (.02), of 59 or 39 none; of fewer it is never said.
-DRAWS = ((50_000, 99), (400_000, 59))
+# where bias is stated (p = .03), of 99 one (.02), of 59 or 39 none; of fewer it is never stated.
+MOST_DRAWS = ((50_000, 99), (400_000, 59))
 FEWEST_DRAWS = 39
-LIST = 50  # rows of the list that an audit judges
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Choices of what a page shows.
-
-    Parameters
-    ----------
-    top : int, default=100
-        Rows of the ranked list.
-    show_ids : bool, default=False
-        Whether the list names rows by their ids, which may be patients.
-    source, command : str, default=""
-        Origin of the table, and the command that made the page.
-    truth : tuple of (class, propensity), default=None
-        True class and propensity of every row, in demonstrations.
-    """
-
-    top: int = 100
-    show_ids: bool = False
-    source: str = ""
-    command: str = ""
-    truth: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True)
 class Analysis:
     """A fitted table from all sides; each is computed when it is first asked for.
 
-    A page asks for all of them, ``check`` for some.
+    A page asks for all of them, ``check`` for some. ``model`` is fitted to the table; the other
+    parameters are those of :class:`doublelogit.Report`.
     """
 
-    table: Table
     model: FittedTable
-    X: Any  # the table as numbers
+    table: Table
+    top: int = 100
+    show_ids: bool = False
     random_state: int = 0
     n_resamples: int | None = None
     n_jobs: int | None = None
     progress: Progress = silent
-    shown: Shown = Shown()
+    source: str = ""
+    command: str = ""
+    truth: tuple[Any, Any] | None = None
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802
+        """The table as numbers."""
+        return self.table.encoded(self.model.encoding)
 
     @cached_property
     def doubts(self) -> TableDoubts:
@@ -98,25 +89,15 @@ class Analysis:
         )
 
     @cached_property
-    def bound(self) -> Bound:
-        """The fit with its rows."""
-        self.progress("intervals", 0.0)
-        return Bound.to_rows(self.model.classifier, self.table, self.X)
-
-    @property
     def inference(self) -> Inference | None:
         """What can be inferred from the fit; None where the method has none."""
-        return self.bound.inference
+        self.progress("intervals", 0.0)
+        return inferred(self.model.classifier, self.table, self.X)
 
     @cached_property
     def main(self) -> Answer:
-        """The prevalence that the fit finds."""
-        return self.bound.answer(BIASED)
-
-    @cached_property
-    def naive(self) -> Answer:
-        """The prevalence if every unlabelled row were negative."""
-        return all_negative(self.table)
+        """The prevalence by the fit."""
+        return answer(BIASED, self.model.classifier, self.table, self.X, self.inference)
 
     @cached_property
     def scar(self) -> Answer:
@@ -127,17 +108,7 @@ class Analysis:
     @cached_property
     def swapped(self) -> Answer | None:
         """The prevalence with class and labelling swapped; None where that is no solution."""
-        return self.bound.swapped()
-
-    @cached_property
-    def groups(self) -> dict[str, Answer]:
-        """The prevalence by group."""
-        return self.bound.by_group()
-
-    @cached_property
-    def false_labels(self) -> dict[float, Answer]:
-        """The prevalence if some of the labels were wrong."""
-        return with_false_labels(self.bound, self.main.value, self.progress)
+        return swapped(self.model.classifier, self.table, self.X)
 
     @cached_property
     def audit(self) -> AuditEstimate | None:
@@ -151,16 +122,15 @@ class Analysis:
 
     @property
     def audit_answer(self) -> Answer | None:
-        """The prevalence by the audit, whatever the model; None if no chances are known."""
+        """The prevalence by the audit, whatever the model; None without chances of the draw."""
         if self.audit is None or self.audit.prevalence is None:
             return None
-        return Answer.from_estimate(AUDITED, self.audit.prevalence)
+        return Answer.from_estimate(AUDIT_ALONE, self.audit.prevalence)
 
     @cached_property
     def audited_list(self) -> Finding | None:
         """The first rows of the list: the model's claim, and the claim corrected by the audit."""
-        hidden = self.probabilities.hidden[self.table.unlabelled]
-        first = np.sort(hidden)[::-1][:LIST]
+        first = self.first_chances
         if self.audit is None or len(first) == 0 or self.audit.kind == "convenience":
             return None
         corrected = self.audit.calibration.mean(first)
@@ -179,29 +149,27 @@ class Analysis:
 
     @cached_property
     def model_doubt(self) -> Doubt:
-        """What flexible models say of the answer, and the labels of the model."""
+        """Opinions of flexible models on the answer, and of the labels on the model."""
         self.progress("other models", 0.0)
-        said, first = self.probabilities, FirstRows.of(self.table, self.probabilities.listed)
+        model, table, p = self.model, self.table, self.probabilities
+        first, rng = first_rows(table, p.listed), np.random.default_rng(self.random_state)
         return Doubt(
             main=self.main,
-            own=first.opinion(self.model.method, said.positive, said.hidden),
+            page=Opinion.on(table, first, model.method, p.positive, p.hidden),
             first=first,
             methods=[],
-            flexible=flexible_classes(self.model, first, said, self._rng),
+            flexible=flexible_classes(model, table, first, p, rng),
             misfits=[] if self.inference is None else self.inference.misfits,
-            residuals=worst_residuals(self.table, said.label),
+            residuals=worst_residuals(table, p.label),
             drivers=[c for c in self.coefficients if c.drives_labelling and c.term in self.X],
         )
 
     @cached_property
     def doubt(self) -> Doubt:
-        """The same, with what every other method says."""
-        others = other_methods(self.model, self.model_doubt.first, self._rng, self.progress)
-        return replace(self.model_doubt, methods=others)
-
-    @property
-    def _rng(self) -> np.random.Generator:
-        return np.random.default_rng(self.random_state)
+        """The doubt of the model with the opinions of every other method."""
+        first, rng = self.model_doubt.first, np.random.default_rng(self.random_state)
+        methods = other_methods(self.model, self.table, first, rng, self.progress)
+        return replace(self.model_doubt, methods=methods)
 
     @cached_property
     def rows(self) -> TableRows:
@@ -214,9 +182,10 @@ class Analysis:
         return self.rows.probabilities
 
     @property
-    def weight(self) -> Floats:
-        """Number of times each row counts."""
-        return self.table.row_weight
+    def first_chances(self) -> Floats:
+        """Probabilities of the first rows of the list, which advice and audits are about."""
+        hidden = self.probabilities.hidden[self.table.unlabelled]
+        return np.sort(hidden)[::-1][:LIST_LENGTH]
 
     @property
     def weak(self) -> bool:
@@ -224,69 +193,10 @@ class Analysis:
         return self.inference is not None and self.inference.undetermined
 
     @property
-    def orientation(self) -> Orientation | None:
-        """What told class and labelling apart; None if the method has no rule."""
-        return self.model.classifier.orientation_
-
-    @property
     def clear(self) -> bool:
-        """Whether class and labelling are told apart, as far as the method knows."""
-        return self.orientation is None or self.orientation.clear
-
-    @property
-    def hidden(self) -> float:
-        """Expected number of positives among the unlabelled rows."""
-        return float(self.weight @ (self.probabilities.hidden * (self.table.s == 0)))
-
-    @cached_property
-    def hidden_interval(self) -> tuple[float, float] | None:
-        """Their 95% interval; None where the method has none."""
-        if self.inference is None:
-            return None
-        found = quietly(self.inference.hidden)
-        return found.low, found.high
-
-    @property
-    def rare_share(self) -> float:
-        """Share of the expected positives whose propensity is below 5%."""
-        positives = self.weight * self.probabilities.positive
-        rare = self.probabilities.propensity < RARE_PROPENSITY
-        return float(positives @ rare / positives.sum())
-
-
-def analyse(
-    model: FittedTable,
-    table: Table,
-    *,
-    random_state: int = 0,
-    n_resamples: int | None = None,
-    n_jobs: int | None = None,
-    progress: Progress = silent,
-    shown: Shown | None = None,
-) -> Analysis:
-    """Everything that the report of a fitted table compares the fit with.
-
-    Parameters
-    ----------
-    model : FittedTable
-        Fitted to the table.
-    table : Table
-        Rows with their roles.
-    random_state : int, default=0
-        Seed of everything that is drawn.
-    n_resamples : int, default=None
-        Samples of the test of SCAR, at most; 99, 59 or 39 by the size of the table if not given,
-        and none above 20,000 rows, where the chi-square law takes their place.
-    n_jobs : int, default=None
-        Threads of the test; by the size of the table if not given.
-    progress : callable, default=silent
-        Called with the name of a step and the share of it that is done.
-    shown : Shown, default=None
-        What the page shows of it; the defaults of Shown if not given.
-    """
-    X = table.encoded(model.encoding)
-    drawing = (random_state, n_resamples, n_jobs)
-    return Analysis(table, model, X, *drawing, progress, shown or Shown())
+        """Whether class and labelling are told apart, as far as the method has a rule for it."""
+        orientation = self.model.classifier.orientation_
+        return orientation is None or orientation.clear
 
 
 def scar_verdict(
@@ -303,7 +213,7 @@ def scar_verdict(
     if len(table) > LARGE_SAMPLE and n_resamples is None:
         return scar_test(X.to_numpy(), table.s, asymptotic=True)
     cells = X.shape[0] * X.shape[1]
-    enough = next((draws for most, draws in DRAWS if cells < most), FEWEST_DRAWS)
+    enough = next((draws for most, draws in MOST_DRAWS if cells < most), FEWEST_DRAWS)
     return scar_test(
         X.to_numpy(),
         table.s,

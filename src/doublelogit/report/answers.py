@@ -25,7 +25,7 @@ BIASED = "labelling may depend on the features"
 AT_RANDOM = "labelling at random (SCAR)"
 ALL_NEGATIVE = "every unlabelled row negative"
 SWAPPED = "class and labelling swapped"
-AUDITED = "the audit alone, whatever the model"
+AUDIT_ALONE = "the audit alone, whatever the model"
 
 
 @dataclass(frozen=True)
@@ -37,103 +37,94 @@ class Answer:
     low: float | None = None
     high: float | None = None
     how: str = ""
-    regions: tuple[tuple[float, float], ...] = ()  # the parts of the interval, in order
+    regions: tuple[tuple[float, float], ...] = ()  # the intervals that it consists of, in order
 
     @classmethod
-    def from_estimate(cls, assumption: str, found: Estimate) -> "Answer":
+    def from_estimate(cls, assumption: str, estimate: Estimate) -> "Answer":
         """An estimate under an assumption."""
-        return cls(assumption, found.value, found.low, found.high, found.method, found.regions)
+        e = estimate
+        return cls(assumption, e.value, e.low, e.high, e.method, e.regions)
 
 
-@dataclass(frozen=True)
-class Bound:
-    """A fitted classifier with the rows of its fit, and what can be inferred from them.
+def inferred(classifier: Any, table: Table, X: Any) -> Inference | None:
+    """Inference for a fit; None where the method has none, or the fit has not converged."""
+    if method_of(classifier).intervals is None:
+        return None
+    try:
+        return infer(classifier, X, table.s, sample_weight=table.weight, audited_y=table.audited)
+    except ValueError:
+        if classifier.converged_:  # then these are not the rows of the fit
+            raise
+        return None
 
-    ``inference`` is None where the method has none, or the fit has not converged.
-    """
 
-    classifier: Any
-    table: Table
-    X: Any
-    inference: Inference | None
+def answer(
+    assumption: str, classifier: Any, table: Table, X: Any, inference: Inference | None
+) -> Answer:
+    """The prevalence by a fit, with the interval that holds best."""
+    if inference is not None:
+        return Answer.from_estimate(assumption, inference.reliable_prevalence())
+    y_x = classifier.predict_positive(X)
+    return Answer(assumption, float(np.average(y_x, weights=table.weight)))
 
-    @classmethod
-    def to_rows(cls, classifier: Any, table: Table, X: Any) -> "Bound":
-        """Bind a classifier to the rows that it was fitted to."""
-        if method_of(classifier).intervals is None:
-            return cls(classifier, table, X, None)
-        try:
-            found = infer(
-                classifier, X, table.s, sample_weight=table.weight, audited_y=table.audited
-            )
-            return cls(classifier, table, X, found)
-        except ValueError:
-            if classifier.converged_:  # then these are not the rows of the fit
-                raise
-            return cls(classifier, table, X, None)
 
-    def answer(self, assumption: str) -> Answer:
-        """The prevalence, with the interval that holds best."""
-        if self.inference is not None:
-            return Answer.from_estimate(assumption, self.inference.reliable_prevalence())
-        y_x = self.classifier.predict_positive(self.X)
-        return Answer(assumption, float(np.average(y_x, weights=self.table.weight)))
+def _answer_of_another(assumption: str, classifier: Any, table: Table, X: Any) -> Answer:
+    return answer(assumption, classifier, table, X, inferred(classifier, table, X))
 
-    def by_group(self) -> dict[str, Answer]:
-        """The prevalence by group, with intervals where those hold."""
-        group = self.table.group
-        if group is None:
-            return {}
-        if self.inference is not None and not self.inference.undetermined:
-            found = self.inference.prevalence(by=group)
-            return {str(name): Answer.from_estimate(BIASED, e) for name, e in found.items()}
-        y_x, weight = self.classifier.predict_positive(self.X), self.table.row_weight
-        inside = {str(name): group == name for name in np.unique(group)}
-        return {
-            name: Answer(BIASED, float(np.average(y_x[rows], weights=weight[rows])))
-            for name, rows in inside.items()
-        }
 
-    def swapped(self) -> Answer | None:
-        """The prevalence with class and labelling swapped, where that is a solution too."""
-        if self.classifier.model_.swapped() is None:
-            return None
-        other = Bound.to_rows(self.classifier.swapped(), self.table, self.X)
-        return other.answer(SWAPPED)
+def swapped(classifier: Any, table: Table, X: Any) -> Answer | None:
+    """The prevalence with class and labelling swapped, where that is a solution too."""
+    if classifier.model_.swapped() is None:
+        return None
+    return _answer_of_another(SWAPPED, classifier.swapped(), table, X)
+
+
+def by_group(
+    classifier: Any, table: Table, X: Any, inference: Inference | None
+) -> dict[str, Answer]:
+    """The prevalence by group, with intervals where those hold."""
+    group = table.group
+    if group is None:
+        return {}
+    if inference is not None and not inference.undetermined:
+        estimates = inference.prevalence(by=group).items()
+        return {str(name): Answer.from_estimate(BIASED, e) for name, e in estimates}
+    y_x, weight, names = classifier.predict_positive(X), table.row_weight, np.unique(group)
+    shares = {n: np.average(y_x[group == n], weights=weight[group == n]) for n in names}
+    return {str(name): Answer(BIASED, float(share)) for name, share in shares.items()}
 
 
 def all_negative(table: Table) -> Answer:
     """The labelled share: the prevalence if every unlabelled row were negative."""
     share = float(np.average(table.s, weights=table.weight))
     se = float(np.sqrt(share * (1 - share) / len(table)))
-    found = share_estimate("labelled share", share, se, 0.95, "binomial")
-    return Answer.from_estimate(ALL_NEGATIVE, found)
+    estimate = share_estimate("labelled share", share, se, 0.95, "binomial")
+    return Answer.from_estimate(ALL_NEGATIVE, estimate)
 
 
 def at_random(model: FittedTable, table: Table, X: Any) -> Answer:
     """The prevalence if labels were given at random."""
-    known = {"false_label_rate": model.known.get("false_label_rate", 0.0)}
+    parameters = {"false_label_rate": model.known.get("false_label_rate", 0.0)}
     learners = model.learners.smooth
-    classifier = make_classifier(SCAR, model.roles, model.encoding, known, learners)
-    quietly(fit_rows, classifier, X, table)
-    return Bound.to_rows(classifier, table, X).answer(AT_RANDOM)
+    classifier = make_classifier(SCAR, model.roles, model.encoding, parameters, learners)
+    return _answer_of_another(AT_RANDOM, quietly(fit_rows, classifier, X, table), table, X)
 
 
-def with_false_labels(main: Bound, prevalence: float, progress: Any) -> dict[float, Answer]:
+def with_false_labels(
+    classifier: Any, table: Table, X: Any, prevalence: float, progress: Any
+) -> list[Answer]:
     """The prevalence if a share of the labels were wrong; empty for methods that cannot tell."""
-    classifier, table = main.classifier, main.table
     if not takes(method_of(classifier), "false_label_rate") or classifier.false_label_rate:
-        return {}
+        return []
     labelled = float(np.average(table.s, weights=table.weight))
     # each takes a fit and a profile: one of them where those take long
-    slow = len(table) > LARGE_SAMPLE or main.X.shape[1] >= len(table)
+    slow = len(table) > LARGE_SAMPLE or X.shape[1] >= len(table)
     shares = FALSE_SHARES[1:2] if slow else FALSE_SHARES
-    found = {}
+    answers = []
     for i, share in enumerate(shares):
         rate = share * labelled / (1 - prevalence)
         refitted = clone(classifier).set_params(false_label_rate=rate, n_starts=1)
-        quietly(fit_rows, refitted, main.X, table)
-        bound = Bound.to_rows(refitted, table, main.X)
-        found[share] = bound.answer(f"{share:.0%} of the labels wrong")
+        quietly(fit_rows, refitted, X, table)
+        answers.append(_answer_of_another(f"{share:.0%} of the labels wrong", refitted, table, X))
         progress("other assumptions", (i + 1) / len(shares))
-    return found
+    return answers

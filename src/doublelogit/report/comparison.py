@@ -11,11 +11,10 @@ from doublelogit._types import Floats
 from doublelogit.audit import estimate
 from doublelogit.audit.conclusions import conclusions, suspicions
 from doublelogit.common.thresholds import CLEARLY_BETTER
-from doublelogit.core.folds import Split
 from doublelogit.findings import Finding
 from doublelogit.findings import audit as audit_findings
 from doublelogit.findings import methods as findings
-from doublelogit.fitted.protocol import list_score
+from doublelogit.fitted.protocol import Probabilities
 from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
 from doublelogit.registry import (
@@ -42,10 +41,7 @@ from doublelogit.tables import Table, TableEncoding
 
 # The default first, then maximum likelihood, also under labelling at random, then the others.
 FIRST_METHODS = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)
-COMPARED = (
-    *FIRST_METHODS,
-    *(method for method in METHODS.values() if method not in FIRST_METHODS),
-)
+COMPARED = (*FIRST_METHODS, *(m for m in METHODS.values() if m not in FIRST_METHODS))
 
 
 @dataclass(frozen=True)
@@ -83,113 +79,108 @@ def compare_methods(
     *,
     random_state: int = 0,
     n_resamples: int | None = None,
-    known: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
     learners: Learners = STRAIGHT,
     progress: Callable[[str, float], None],
 ) -> Comparison:
     """Fit every method, score it on held-out labels, and see whether they agree.
 
-    ``known`` are parameters about what is known from elsewhere, for the methods that take them.
+    ``parameters`` are those about numbers from elsewhere, for the methods that take them.
     ``learners`` other than lines, or all of them by "auto", get lines of their own, fitted by
     maximum likelihood: what they gain shows beside what another method gains.
     """
     encoding = encode_columns(table)
-    X = table.encoded(encoding)
     test = scar_verdict(
         table,
-        X,
+        table.encoded(encoding),
         random_state=random_state,
         n_resamples=n_resamples,
         progress=lambda share: progress("testing SCAR", share),
     )
-    folds = folds_of(table)
-    tried, bent = {}, _named(learners)
-    for method in COMPARED:
+    folds, named = folds_of(table), _named(learners)
+    fits: dict[str, tuple[Method, FittedTable]] = {}
+    probabilities, likelihoods = {}, {}
+    for name, method, shape in [*((m.name, m, None) for m in COMPARED), *named]:
         rows = table if method.takes_audits else replace(table, audited=None)
-        tried[method.name] = _tried(method, _straight(method, rows, encoding, known), rows, folds)
-        progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
-    method = METHODS[CHECKING_METHOD]
-    for name, asked in bent.items():
-        fitted = quietly(fit_table, table, method, known, asked)
-        tried[name] = _tried(method, fitted, table, folds)
-        progress("fitting", len(tried) / (len(COMPARED) + len(bent)))
-    audited = table.audit is not None and table.audit.kind == "drawn"
-    found = _concluded([_line(name, tried, table) for name in tried], test, audited=audited)
-    return found if table.audit is None else _beside_audit(found, table)
+        if shape is None:
+            fitted = _straight(method, rows, encoding, parameters)
+        else:
+            fitted = quietly(fit_table, table, method, parameters, shape)
+        fits[name], probabilities[name] = (method, fitted), fitted.probabilities(rows)
+        likelihoods[name] = held_out(rows, fitted, folds)
+        progress("fitting", len(fits) / (len(COMPARED) + len(named)))
+    drawn = table.audit is not None and table.audit.kind == "drawn"
+    lines = _lines(table, fits, probabilities, likelihoods)
+    comparison = _concluded(lines, test, audited=drawn)
+    return comparison if table.audit is None else _beside_audit(comparison, table)
 
 
-def _beside_audit(found: Comparison, table: Table) -> Comparison:
+def _beside_audit(comparison: Comparison, table: Table) -> Comparison:
     """The comparison with what an audit says of the methods."""
     model = quietly(fit_table, table, METHODS[DEFAULT_METHOD])
     answer = estimate(model, table, table.audit)
-    more = [*suspicions(answer)] if answer.prevalence is not None else conclusions(answer)
-    if answer.prevalence is not None:
+    if answer.prevalence is None:
+        more = conclusions(answer)
+    else:
         low, high = answer.prevalence.low, answer.prevalence.high
-        off = [line.method for line in found.lines if not low <= line.prevalence <= high]
-        more.append(audit_findings.outside(off, answer.prevalence))
-    return replace(found, findings=[*found.findings, *more])
+        off = [line.method for line in comparison.lines if not low <= line.prevalence <= high]
+        more = [*suspicions(answer), audit_findings.outside(off, answer.prevalence)]
+    return replace(comparison, findings=[*comparison.findings, *more])
 
 
-@dataclass(frozen=True)
-class _Tried:
-    method: Method
-    positive: Floats
-    hidden: Floats
-    likelihood: Floats  # of each row, by the models that have not seen it
-    findings: tuple[Finding, ...]
-
-
-def _named(learners: Learners) -> dict[str, Learners]:
-    """The learners beside straight lines, by the names of their lines."""
-    asked = CANDIDATES if learners.outcome == AUTO else (learners.outcome,)
+def _named(learners: Learners) -> list[tuple[str, Method, Learners]]:
+    """The learners beside straight lines, with the names of their lines."""
+    names = CANDIDATES if learners.outcome == AUTO else (learners.outcome,)
     labelling = learners.propensity
     beside = "" if labelling == LINEAR else f", labelling {labelling}"
-    return {
-        f"{CHECKING_METHOD}, {name}{beside}": Learners(name, labelling)
-        for name in asked
+    return [
+        (f"{CHECKING_METHOD}, {name}{beside}", METHODS[CHECKING_METHOD], Learners(name, labelling))
+        for name in names
         if Learners(name, labelling) != STRAIGHT
-    }
+    ]
 
 
 def _straight(
-    method: Method, table: Table, encoding: TableEncoding, known: Mapping[str, Any] | None
+    method: Method, table: Table, encoding: TableEncoding, parameters: Mapping[str, Any] | None
 ) -> FittedTable:
     """A method with straight lines, fitted."""
-    classifier = classifier_for(method, table.roles, encoding, known)
+    classifier = classifier_for(method, table.roles, encoding, parameters)
     quietly(fit_rows, classifier, table.encoded(encoding), table)
     return FittedTable(table.roles, method.name, encoding, classifier)
 
 
-def _tried(method: Method, fitted: FittedTable, table: Table, folds: list[Split]) -> _Tried:
-    said = fitted.probabilities(table)
-    likelihood = held_out(table, fitted, folds)
-    findings = fitted.classifier.findings_
-    return _Tried(method, said.positive, said.hidden, likelihood, findings)
-
-
-def _line(name: str, tried: dict[str, _Tried], table: Table) -> ComparedMethod:
-    mine, base = tried[name], tried[DEFAULT_METHOD]
-    difference = mine.likelihood - base.likelihood
+def _lines(
+    table: Table,
+    fits: Mapping[str, tuple[Method, FittedTable]],
+    probabilities: Mapping[str, Probabilities],
+    likelihoods: Mapping[str, Floats],
+) -> list[ComparedMethod]:
+    """Every fit beside the default's and beside all others."""
     unlabelled = table.s == 0
-    ranked = {key: list_score(t.hidden, t.positive)[unlabelled] for key, t in tried.items()}
-    scores = [ranked[name], ranked[DEFAULT_METHOD]]
-    others = [_correlation(ranked[name], ranked[key]) for key in tried if key != name]
+    scores = {name: p.listed[unlabelled] for name, p in probabilities.items()}
     k = max(1, int(unlabelled.sum()) // 20)
-    tops = [set(np.argsort(-score, kind="stable")[:k].tolist()) for score in scores]
-    return ComparedMethod(
-        method=name,
-        prevalence=float(np.average(mine.positive, weights=table.weight)),
-        log_likelihood=float(mine.likelihood.mean()),
-        difference=float(difference.mean()),
-        standard_error=float(difference.std() / np.sqrt(len(difference))),
-        rank_correlation=_correlation(*scores),
-        same_top=len(tops[0] & tops[1]) / k,
-        agreement=float(np.median(others)),
-        findings=mine.findings,
-        assumes_scar=mine.method.assumes_scar,
-        # a method that models the label alone has no use for audits
-        models_class=mine.method.takes_audits,
-    )
+    top = {name: set(np.argsort(-x, kind="stable")[:k].tolist()) for name, x in scores.items()}
+    lines = []
+    for name, (method, fitted) in fits.items():
+        difference = likelihoods[name] - likelihoods[DEFAULT_METHOD]
+        ranks = {other: _correlation(scores[name], scores[other]) for other in fits}
+        positive = probabilities[name].positive
+        line = ComparedMethod(
+            method=name,
+            prevalence=float(np.average(positive, weights=table.weight)),
+            log_likelihood=float(likelihoods[name].mean()),
+            difference=float(difference.mean()),
+            standard_error=float(difference.std() / np.sqrt(len(difference))),
+            rank_correlation=ranks[DEFAULT_METHOD],
+            same_top=len(top[name] & top[DEFAULT_METHOD]) / k,
+            agreement=float(np.median([rank for other, rank in ranks.items() if other != name])),
+            findings=fitted.classifier.findings_,
+            assumes_scar=method.assumes_scar,
+            # a method that models the label alone has no use for audits
+            models_class=method.takes_audits,
+        )
+        lines.append(line)
+    return lines
 
 
 def _concluded(lines: list[ComparedMethod], test: ScarTest, *, audited: bool = False) -> Comparison:
@@ -207,18 +198,15 @@ def _concluded(lines: list[ComparedMethod], test: ScarTest, *, audited: bool = F
     chosen = max(better, key=lambda line: line.difference) if better else _default(allowed)
     best = None if chosen is None else chosen.method
     shares = [line.prevalence for line in lines if not line.assumes_scar]
-    found = [findings.tested(test.sentence, test.p_value)]
-    if biased:
-        found.append(findings.ruled_out([m.name for m in COMPARED if m.assumes_scar]))
-    if better and best is not None:
-        found.append(findings.better(best, DEFAULT_METHOD))
-    else:
-        found.append(findings.none_better(DEFAULT_METHOD))
-    found.append(findings.agreement(shares, audited=audited))
-    if opposed:
-        found.append(findings.opposed(opposed))
-    found.append(findings.recommended(best))
-    return Comparison(lines, best, found)
+    verdict = [
+        findings.tested(test.sentence, test.p_value),
+        *([findings.ruled_out([m.name for m in COMPARED if m.assumes_scar])] if biased else []),
+        findings.best(best if better else None, DEFAULT_METHOD),
+        findings.agreement(shares, audited=audited),
+        *([findings.opposed(opposed)] if opposed else []),
+        findings.recommended(best),
+    ]
+    return Comparison(lines, best, verdict)
 
 
 def _default(allowed: list[ComparedMethod]) -> ComparedMethod | None:

@@ -1,30 +1,24 @@
-"""How far an answer hangs on its method and its model: what a page claims, what others say."""
+"""How far an answer depends on its method and its model, and the claim for the first rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from doublelogit.common.thresholds import (
-    ANOTHER_LIST,
-    ANOTHER_PRECISION,
-    BEYOND,
-    CLEARLY_BETTER,
-    VAGUE_CLAIM,
-)
-from doublelogit.inference.misfit import Misfit, worst_misfit
+from doublelogit.common import thresholds
+from doublelogit.inference.misfit import Misfit
 from doublelogit.report.answers import Answer
-from doublelogit.report.drivers import Coefficient, turned_round
-from doublelogit.report.flexible import FLEXIBLE_ROWS, Flexible, curves_of
-from doublelogit.report.opinions import FirstRows, Opinion, other_methods, sample_rows
+from doublelogit.report.drivers import Coefficient
+from doublelogit.report.opinions import Opinion, curves_opinion, first_rows, other_methods
 from doublelogit.report.residuals import Residuals
 from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Table
 
-CLAIM_LEVEL = 0.8  # of the claim
-UNSEEN = 0.005  # variance that no spread of opinions shows
+CLAIM_LEVEL = 0.8
+SHARED_VARIANCE = 0.005  # of the precision, by errors that all opinions share
 
 
 @dataclass(frozen=True)
@@ -32,7 +26,7 @@ class Claim:
     """The expected precision of the first rows: the page's, and the interval over all opinions.
 
     The interval lies about the mean opinion of the page's model, of the methods whose opinion
-    counts and of the class that bends. Its width is the spread of their opinions and the chance of
+    counts and of the class of curves. Its width is the spread of their opinions and the chance of
     so few rows: an 80% interval, which held for 80% of the lists of 50 real tables that were used
     to choose it, and for 80% of 50 others (`make -C benchmarks doubt`).
     """
@@ -42,100 +36,100 @@ class Claim:
     low: float
     high: float
 
+    @classmethod
+    def of(cls, page: Opinion, others: Sequence[Opinion], length: int) -> "Claim":
+        """The claim of the page's model for the first rows, beside other opinions of them."""
+        precision = np.array([page.precision, *(o.precision for o in others if o.counts)])
+        centre = float(precision.mean())
+        # opinions are a few of many
+        variance = precision.var(ddof=1) if len(precision) > 1 else 0.0
+        chance = centre * (1 - centre) / max(length, 1)
+        reach = norm.ppf(0.5 + CLAIM_LEVEL / 2) * np.sqrt(variance + chance + SHARED_VARIANCE)
+        ends = np.clip([centre - reach, centre + reach], 0.0, 1.0)
+        return cls(length, page.precision, *ends.tolist())
+
     @property
     def vague(self) -> bool:
         """Whether opinions are too far apart for a claim."""
-        return self.high - self.low > VAGUE_CLAIM
-
-
-def claim_of(own: Opinion, others: Sequence[Opinion], length: int) -> Claim:
-    """The claim of a model for the first rows, given what others say of them."""
-    said = [own, *(o for o in others if o.counts)]
-    precision = np.array([o.precision for o in said])
-    centre = float(precision.mean())
-    apart = precision.var(ddof=1) if len(said) > 1 else 0.0  # opinions are a few of many
-    spread = np.sqrt(apart + centre * (1 - centre) / max(length, 1) + UNSEEN)
-    reach = float(norm.ppf(0.5 + CLAIM_LEVEL / 2) * spread)
-    ends = np.clip([centre - reach, centre + reach], 0.0, 1.0)
-    return Claim(length, own.precision, *ends.tolist())
+        return self.high - self.low > thresholds.VAGUE_CLAIM
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """Opinions on the answer of a page."""
+    """Opinions on the answer of a page and on its first rows."""
 
     main: Answer
-    own: Opinion
-    first: FirstRows
+    page: Opinion
+    first: Any
     methods: list[Opinion]
-    flexible: list[Flexible]
+    flexible: list[Opinion]
     misfits: list[Misfit]
     residuals: Residuals | None
     drivers: list[Coefficient] = field(default_factory=list)  # of labelling, if settled
 
+    @property
+    def others(self) -> list[Opinion]:
+        """Opinions of methods, then of flexible classes."""
+        return [*self.methods, *self.flexible]
+
     @cached_property
     def claim(self) -> Claim:
         """The precision of the first rows, with an interval over methods and models."""
-        others = [*self.methods, *(f.opinion for f in self.flexible)]
-        return claim_of(self.own, others, len(self.first.rows))
+        return Claim.of(self.page, self.others, len(self.first))
 
     @property
-    def bent(self) -> Flexible | None:
+    def best_flexible(self) -> Opinion | None:
         """The flexible class that predicts labels best."""
-        return max(self.flexible, key=lambda f: f.better, default=None)
+        return max(self.flexible, key=lambda o: o.better, default=None)
 
     @property
-    def broken(self) -> Flexible | None:
+    def refuting(self) -> Opinion | None:
         """A flexible class that is clearly better and gives another answer."""
-        better = [f for f in self.flexible if f.better > CLEARLY_BETTER and self.differs(f.opinion)]
-        return max(better, key=lambda f: f.better, default=None)
+        better = [o for o in self.flexible if o.better > thresholds.CLEARLY_BETTER]
+        return max(filter(self.differs, better), key=lambda o: o.better, default=None)
 
     @property
     def survives(self) -> bool:
         """Whether a flexible class was tried and gives the same answer."""
-        return self.broken is None and self.bent is not None and not self.differs(self.bent.opinion)
+        best = self.best_flexible
+        return self.refuting is None and best is not None and not self.differs(best)
 
     @property
-    def curves(self) -> Flexible | None:
+    def curves(self) -> Opinion | None:
         """The class of smooth curves, which has a labelling model of its own."""
-        return next((f for f in self.flexible if f.labelling), None)
+        return next((o for o in self.flexible if o.labelling), None)
 
     @property
-    def turned(self) -> list[str]:
-        """Drivers of labelling whose direction a class of curves turns round."""
-        return [] if self.curves is None else turned_round(self.drivers, self.curves.labelling)
+    def reversed_drivers(self) -> list[str]:
+        """Drivers of labelling whose direction is the opposite beside a class of curves."""
+        other = {} if self.curves is None else self.curves.labelling
+        return [t.term for t in self.drivers if t.coef * other.get(t.term, t.coef) < 0]
 
     def differs(self, opinion: Opinion) -> bool:
         """Whether an opinion is another answer: another share, list or precision."""
         return (
-            self._outside(opinion, 0.0)
-            or opinion.overlap < ANOTHER_LIST
-            or abs(opinion.precision - self.own.precision) > ANOTHER_PRECISION
+            self._is_outside(opinion, 0.0)
+            or opinion.overlap < thresholds.ANOTHER_LIST
+            or abs(opinion.precision - self.page.precision) > thresholds.ANOTHER_PRECISION
         )
 
     @property
     def dissenters(self) -> list[Opinion]:
         """Cautious opinions whose prevalence is clearly beyond the interval."""
-        opinions = [*self.methods, *(f.opinion for f in self.flexible)]
-        return [o for o in opinions if o.contradicts and self._outside(o, BEYOND)]
+        cautious = [o for o in self.others if o.contradicts]
+        return [o for o in cautious if self._is_outside(o, thresholds.BEYOND)]
 
-    @property
-    def worst_misfit(self) -> Misfit | None:
-        """What of the model the labels speak against most."""
-        return worst_misfit(self.misfits)
-
-    def _outside(self, opinion: Opinion, margin: float) -> bool:
-        if self.main.low is None or self.main.high is None:
-            return abs(opinion.prevalence - self.main.value) > BEYOND + margin
-        low, high = self.main.low - margin, self.main.high + margin
-        return not low <= opinion.prevalence <= high
+    def _is_outside(self, opinion: Opinion, margin: float) -> bool:
+        low, high = self.main.low, self.main.high
+        if low is None or high is None:
+            return abs(opinion.prevalence - self.main.value) > thresholds.BEYOND + margin
+        return not low - margin <= opinion.prevalence <= high + margin
 
 
 def list_claim(model: FittedTable, table: Table, length: int, random_state: int = 0) -> Claim:
     """The claim for a list of so many rows, by fits of those alone whose opinion counts."""
-    said, rng = model.probabilities(table), np.random.default_rng(random_state)
-    first = FirstRows.of(table, said.listed, length)
-    own = first.opinion(model.method, said.positive, said.hidden)
-    others = other_methods(model, first, rng, counting=True)
-    curves = curves_of(model, first, sample_rows(table, FLEXIBLE_ROWS, rng))
-    return claim_of(own, [*others, *([] if curves is None else [curves[0]])], length)
+    p, rng = model.probabilities(table), np.random.default_rng(random_state)
+    first = first_rows(table, p.listed, length)
+    page = Opinion.on(table, first, model.method, p.positive, p.hidden)
+    others = other_methods(model, table, first, rng, counting=True)
+    return Claim.of(page, [*others, *curves_opinion(model, table, first, rng)], length)

@@ -1,16 +1,16 @@
-"""Coefficients of both models, and whether what drives labelling survives another class."""
+"""Coefficients of both models."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from doublelogit.inference import Inference
 from doublelogit.table_models.table_model import FittedTable
 
-TERMS = {"outcome": "outcome", "propensity": "labelling"}
+SIDES = {"outcome": "outcome", "propensity": "labelling"}  # models, as the page's JSON names them
 
 
 class Coefficient(NamedTuple):
-    """A term of a model; its interval and p-value where they are known."""
+    """A term of a model; its interval and p-value where they can be computed."""
 
     model: str
     term: str
@@ -30,32 +30,20 @@ class Coefficient(NamedTuple):
 def coefficients(
     model: FittedTable, inference: Inference | None, names: Sequence[str]
 ) -> list[Coefficient]:
-    """Every term of both models, as far as it is known."""
+    """Every term of both models, as far as it is available."""
     if inference is not None:
         summary = inference.summary()
         nothing = [None] * len(summary.terms)
         columns = [
             summary.column(name).tolist() if name in summary.columns else nothing
-            for name in ("coef", "low", "high", "p")
+            for name in Coefficient._fields[2:]
         ]
         rows = zip(summary.terms, *columns, strict=True)
         return [Coefficient(*term, *values) for term, *values in rows]
-    models = zip(TERMS, model.model.coefficients(), strict=True)
     return [
-        Coefficient(which, str(term), value)
-        for which, coef in models
+        Coefficient(side, str(term), value)
+        for side, coef in zip(SIDES, model.model.coefficients(), strict=True)
         if coef is not None
         for term, value in zip(names, coef[:-1].tolist(), strict=True)
         if value
     ]
-
-
-def labelling_terms(classifier: Any, names: Sequence[str]) -> dict[str, float]:
-    """What drives labelling by a classifier of linear models."""
-    gamma = classifier.model_.coefficients()[1]
-    return dict(zip(names, gamma[:-1].tolist(), strict=True))
-
-
-def turned_round(terms: Sequence[Coefficient], other: Mapping[str, float]) -> list[str]:
-    """Terms whose direction is settled by one model and the opposite by another."""
-    return [t.term for t in terms if t.coef * other.get(t.term, t.coef) < 0]

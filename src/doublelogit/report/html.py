@@ -10,7 +10,7 @@ from doublelogit.common.wording import as_options, as_parameters
 from doublelogit.report import sections
 from doublelogit.report.pictures import draw
 
-NOTHING = "\N{EN DASH}"
+DASH = "\N{EN DASH}"
 
 
 def render(summary: dict[str, Any]) -> str:
@@ -32,10 +32,9 @@ def render(summary: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     # who came by the command line sees its options
-    said = as_options if summary["command"] else as_parameters
-    environment.filters.update(
-        percent=_percent, number=_number, ratio=_ratio, pvalue=_pvalue, said=said
-    )
+    worded = as_options if summary["command"] else as_parameters
+    formats = {"percent": _percent, "number": _number, "ratio": _ratio, "pvalue": _pvalue}
+    environment.filters.update(formats, said=worded)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     pictures = {n: p for section in sections.SECTIONS for n, p in section.pictures.items()}
     return environment.get_template("page").render(
@@ -49,16 +48,16 @@ def render(summary: dict[str, Any]) -> str:
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
-    return NOTHING if share is None else f"{share:.{digits}%}"
+    return DASH if share is None else f"{share:.{digits}%}"
 
 
 def _number(x: float | None) -> str:
-    return NOTHING if x is None else f"{x:,.0f}"
+    return DASH if x is None else f"{x:,.0f}"
 
 
 def _ratio(x: float | None) -> str:
-    return NOTHING if x is None else f"{x:.2f}" if 0.01 <= x < 1000 else f"{x:.1e}"
+    return DASH if x is None else f"{x:.2f}" if 0.01 <= x < 1000 else f"{x:.1e}"
 
 
 def _pvalue(p: float | None) -> str:
-    return NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return DASH if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

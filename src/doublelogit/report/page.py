@@ -23,12 +23,12 @@ def page_of(analysis: Analysis) -> tuple[list[Finding], dict[str, Any]]:
     findings = [
         finding
         for section in _by_place()
-        for finding in section.concluded(analysis, computed[section.name])
+        for finding in section.findings(analysis, computed[section.name])
     ]
     numbers: dict[str, Any] = {
         "schema": SCHEMA,
-        "source": analysis.shown.source,
-        "command": analysis.shown.command,
+        "source": analysis.source,
+        "command": analysis.command,
         "seed": analysis.random_state,
         "method": analysis.model.method,
         "verdict": findings,

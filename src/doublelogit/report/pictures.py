@@ -12,23 +12,23 @@ from typing import Any
 
 import numpy as np
 
-INK, MUTED, GRID, BLUE, ORANGE, GREEN = (f"#0{i}0{i}0{i}" for i in range(1, 7))
-NAMES = {
+INK, MUTED, GRID_LINES, BLUE, ORANGE, GREEN = (f"#0{i}0{i}0{i}" for i in range(1, 7))
+CSS_NAMES = {
     INK: "currentColor",
     MUTED: "var(--muted)",
-    GRID: "var(--line)",
+    GRID_LINES: "var(--line)",
     BLUE: "var(--blue)",
     ORANGE: "var(--orange)",
     GREEN: "var(--green)",
 }
-STYLE: dict[Any, Any] = {
+PAGE_STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
     "axes.edgecolor": MUTED,
     "axes.labelcolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "grid.color": GRID,
+    "grid.color": GRID_LINES,
     "legend.frameon": False,
     "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and scaled
     "text.color": INK,
@@ -37,9 +37,9 @@ STYLE: dict[Any, Any] = {
     "xtick.labelsize": 9,
     "ytick.labelsize": 9,
 }
-WIDTH = 4.9  # inches: at this width text is as large as that of the page on a phone
-MOST_TERMS = 14  # lines of a forest plot; the table has all
-LONGEST = 27  # letters of a label
+PICTURE_WIDTH = 4.9  # inches: at this width text is as large as that of the page on a phone
+MOST_PICTURED_TERMS = 14  # lines of a forest plot; the table has all
+LONGEST_LABEL = 27  # letters of a label
 
 
 def fixed(_: dict[str, Any]) -> float:
@@ -49,7 +49,7 @@ def fixed(_: dict[str, Any]) -> float:
 
 def lines(count: Callable[[dict[str, Any]], int]) -> Callable[[dict[str, Any]], float]:
     """Height of a picture with a line for each of some entries."""
-    return lambda summary: 0.95 + 0.27 * min(max(count(summary), 2), MOST_TERMS)
+    return lambda summary: 0.95 + 0.27 * min(max(count(summary), 2), MOST_PICTURED_TERMS)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,10 @@ def _svg(name: str, picture: Picture, summary: dict[str, Any]) -> str | None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**STYLE, "svg.hashsalt": name}):  # ids differ between pictures of a page
-        figure = Figure(figsize=(WIDTH, picture.height(summary)), layout="constrained")
+    with mpl.rc_context(
+        {**PAGE_STYLE, "svg.hashsalt": name}
+    ):  # ids differ between pictures of a page
+        figure = Figure(figsize=(PICTURE_WIDTH, picture.height(summary)), layout="constrained")
         figure.patch.set_alpha(0)
         ax = figure.subplots()
         ax.patch.set_alpha(0)
@@ -101,14 +103,14 @@ def _for_page(svg: str) -> str:
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
     # the figure around it has the words
     svg = svg.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
-    for colour, name in NAMES.items():
+    for colour, name in CSS_NAMES.items():
         svg = svg.replace(colour, name)
     return svg
 
 
 def short_label(text: str) -> str:
     """A label that leaves room for the picture; $ would begin a formula."""
-    text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    text = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
     return text.replace("$", r"\$")
 
 

@@ -1,5 +1,6 @@
 """The list of likely hidden positives: who is on it, why, and how long it should be."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from doublelogit.table_models.table_rows import AnyRows
 from doublelogit.tables.columns import MISSING
 from doublelogit.tables.words import short, shortened
 
-REASONS = 3  # features named for each row
+MOST_REASONS = 3  # features named for each row
 LEAST_REASON = 0.05  # logits below which a feature does not speak for anything
-CURVE_POINTS = 60  # points of the curve of list lengths
+CURVE_POINTS = 60  # of list lengths
+ROUND_LENGTHS = (10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000)
 
 
 def rank_hidden(rows: AnyRows, top: int) -> list[tuple[int, float, list[dict[str, Any]]]]:
@@ -33,7 +35,7 @@ def rank_hidden(rows: AnyRows, top: int) -> list[tuple[int, float, list[dict[str
 
 def _reasons(moved: Any, row: Any) -> list[dict[str, Any]]:
     """The features that raise the odds most, with their values and the factor."""
-    raising = moved[moved > LEAST_REASON].nlargest(REASONS)
+    raising = moved[moved > LEAST_REASON].nlargest(MOST_REASONS)
     return [
         {"feature": str(name), "value": shown(row[name]), "odds": float(np.exp(by))}
         for name, by in raising.items()
@@ -49,33 +51,27 @@ def shown(value: Any) -> str:
     return shortened(str(value), 60)
 
 
-def list_lengths(hidden: Floats) -> dict[str, list[float]]:
+def list_lengths(hidden: Floats, lengths: Sequence[int] | None = None) -> dict[str, list[float]]:
     """Expected precision and recall of lists of unlabelled rows, by length."""
-    sorted_hidden = np.sort(hidden)[::-1]
-    total = np.cumsum(sorted_hidden)
-    n = len(sorted_hidden)
-    lengths = np.array([], int)
-    if n:
-        lengths = np.unique(np.geomspace(1, n, CURVE_POINTS).round().astype(int))
+    n = len(hidden)
+    if lengths is None:
+        lengths = np.unique(np.geomspace(1, max(n, 1), CURVE_POINTS).round().astype(int)).tolist()
+    k = np.array([length for length in lengths if length <= n], dtype=int)
+    total = np.cumsum(np.sort(hidden)[::-1])
+    recall = total[k - 1] / max(float(hidden.sum()), 1e-300)
     return {
-        "length": lengths.tolist(),
-        "precision": (total[lengths - 1] / lengths).tolist(),
-        "recall": (total[lengths - 1] / max(total[-1], 1e-300)).tolist() if n else [],
+        "length": k.tolist(),
+        "precision": (total[k - 1] / k).tolist(),
+        "recall": recall.tolist(),
     }
 
 
 def examples(hidden: Floats) -> list[dict[str, float]]:
     """Lists of round lengths: how many of them are expected to be positive."""
-    total = np.cumsum(np.sort(hidden)[::-1])
+    lists = list_lengths(hidden, ROUND_LENGTHS)
     return [
-        {
-            "length": k,
-            "positives": float(total[k - 1]),
-            "precision": float(total[k - 1] / k),
-            "recall": float(total[k - 1] / max(total[-1], 1e-300)),
-        }
-        for k in (10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000)
-        if k <= len(total)
+        {"length": k, "positives": k * precision, "precision": precision, "recall": recall}
+        for k, precision, recall in zip(*lists.values(), strict=True)
     ]
 
 
@@ -87,7 +83,7 @@ def cut_list(
     check_cost: float | None = None,
     miss_cost: float | None = None,
 ) -> tuple[int, str]:
-    """Length of a list and its reason: a number, a budget, or what a check and a miss cost.
+    """Length of the list from a number, a budget, or what a check and a miss cost; and why.
 
     A row is worth a check if its probability times the cost of missing a positive is at least
     the cost of the check.
@@ -95,15 +91,15 @@ def cut_list(
     sorted_hidden = np.sort(hidden)[::-1]
     if len(hidden) and not hidden.any():
         length = min(100 if top is None else top, len(hidden))
-        return length, sentences.NOTHING_HIDDEN
+        return (length, sentences.NOTHING_HIDDEN)
     if miss_cost is not None and check_cost is not None:
         threshold = check_cost / miss_cost
         length = int((sorted_hidden >= threshold).sum())
         gain = float(sorted_hidden[:length].sum()) * miss_cost - length * check_cost
-        return length, sentences.check_pays(threshold, length, gain)
+        return (length, sentences.check_pays(threshold, length, gain))
     if budget is not None and check_cost is not None:
         length = min(int(budget // check_cost), len(sorted_hidden))
-        return length, sentences.budget_pays(budget, length)
+        return (length, sentences.budget_pays(budget, length))
     length = min(100 if top is None else top, len(sorted_hidden))
     expected = float(sorted_hidden[:length].sum())
-    return length, sentences.expected(length, expected)
+    return (length, sentences.expected(length, expected))

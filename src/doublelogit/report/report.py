@@ -10,7 +10,7 @@ from doublelogit.common.files import check_apart, written_together
 from doublelogit.exceptions import UsageError
 from doublelogit.findings import Finding
 from doublelogit.report import page
-from doublelogit.report.analysis import Analysis, Shown, analyse
+from doublelogit.report.analysis import Analysis
 from doublelogit.report.html import render
 from doublelogit.report.opinions import Progress, silent
 from doublelogit.table_models.table_model import FittedTable
@@ -22,10 +22,10 @@ PAGES = (".html", ".htm")
 def _holds_report(path: Path) -> bool:
     """Whether a JSON file holds the numbers of a report, which a new one may replace."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        numbers = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(found, dict) and {"verdict", "prevalence", "versions"} <= found.keys()
+    return isinstance(numbers, dict) and {"verdict", "prevalence", "versions"} <= numbers.keys()
 
 
 def check_page(path: Path, inputs: Sequence[str | Path] = ()) -> None:
@@ -99,19 +99,15 @@ class Report:
     ) -> None:
         self._fitted: FittedTable = model if isinstance(model, FittedTable) else model.fitted_
         self._table = table
-        self._computed: dict[str, Any] = {
-            "random_state": random_state,
-            "n_resamples": n_resamples,
-            "n_jobs": n_jobs,
-            "shown": Shown(top, show_ids, source, command, truth),
-        }
         self._progress = progress or silent
+        drawing = (random_state, n_resamples, n_jobs)
+        self._settings = (top, show_ids, *drawing, self._progress, source, command, truth)
 
     @cached_property
     def analysis(self) -> Analysis:
         """Everything that was computed."""
         table = Table.from_frame(self._table, self._fitted.roles)
-        return analyse(self._fitted, table, progress=self._progress, **self._computed)
+        return Analysis(self._fitted, table, *self._settings)
 
     @cached_property
     def _page(self) -> tuple[list[Finding], dict[str, Any]]:

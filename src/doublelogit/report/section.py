@@ -16,8 +16,8 @@ from doublelogit.report.pictures import Picture
 
 Numbers = dict[str, Any]
 Checks = dict[str, list[Finding]]
-LAST = 9  # place in the verdict
-PLAIN = """{% for name, picture in section.pictures.items() %}
+LAST_PLACE = 9  # place in the verdict
+PICTURES_ONLY = """{% for name, picture in section.pictures.items() %}
 {{ figure(name, picture.words, picture.words) }}
 {% endfor %}
 """
@@ -25,12 +25,17 @@ PLAIN = """{% for name, picture in section.pictures.items() %}
 
 def plain() -> str:
     """Fragment of a section that has nothing but pictures."""
-    return PLAIN
+    return PICTURES_ONLY
 
 
 def beside(module: str) -> Callable[[], str]:
     """Fragment in the HTML file beside a section's module."""
     return partial(Path(module).with_suffix(".html").read_text, "utf-8")
+
+
+def no_findings(_: Analysis, __: Numbers) -> list[Finding]:
+    """Findings of a section that concludes nothing."""
+    return []
 
 
 def always(_: Mapping[str, Any]) -> bool:
@@ -51,8 +56,8 @@ class Section:
     compute : callable
         Numbers of an analysis, by their keys in the page's JSON; values may be dataclasses, arrays
         and whatever else ``page.plain`` makes JSON of.
-    findings : callable, default=None
-        Findings, from the analysis and the numbers; None if there are none.
+    findings : callable, default=no_findings
+        Findings, from the analysis and the numbers.
     checks : callable, default=None
         Findings that ``check`` shows, by heading; the section's findings under its title if not
         given. They must not take what takes long.
@@ -71,22 +76,18 @@ class Section:
     name: str
     title: str
     compute: Callable[[Analysis], Numbers]
-    findings: Callable[[Analysis, Numbers], list[Finding]] | None = None
+    findings: Callable[[Analysis, Numbers], list[Finding]] = no_findings
     checks: Callable[[Analysis], Checks] | None = None
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     fragment: Callable[[], str] = plain
     shown: Callable[[Mapping[str, Any]], bool] = always
     link: str = ""
-    place: int = LAST
-
-    def concluded(self, analysis: Analysis, numbers: Numbers) -> list[Finding]:
-        """Findings of the section, in the verdict."""
-        return [] if self.findings is None else self.findings(analysis, numbers)
+    place: int = LAST_PLACE
 
     def checked(self, analysis: Analysis) -> Checks:
         """Findings of the section, in ``check``."""
         if self.checks is not None:
             return self.checks(analysis)
-        if self.findings is None:
+        if self.findings is no_findings:
             return {}
         return {self.title: self.findings(analysis, self.compute(analysis))}

@@ -12,31 +12,21 @@ from typing import Any
 import numpy as np
 
 from doublelogit.registry import CHECKING_METHOD, METHODS
+from doublelogit.report import pictures
 from doublelogit.report.analysis import Analysis
-from doublelogit.report.drivers import TERMS
-from doublelogit.report.pictures import (
-    BLUE,
-    GREEN,
-    MOST_TERMS,
-    MUTED,
-    ORANGE,
-    Picture,
-    intervals,
-    legend_above,
-    lines,
-    percents,
-    short_label,
-)
+from doublelogit.report.drivers import SIDES
+from doublelogit.report.pictures import BLUE, GREEN, MUTED, ORANGE, Picture
 from doublelogit.report.section import Numbers, Section, beside
 from doublelogit.table_models.learners import STRAIGHT
-from doublelogit.table_models.table_model import fit_table, quietly
+from doublelogit.table_models.table_model import FittedTable, fit_table, quietly
+from doublelogit.tables import Table
 from doublelogit.tables.columns import Date, Number
 from doublelogit.tables.expansion import plain
 
-STEPS = np.linspace(0.02, 0.98, 25)  # quantiles of a column
-MOST_COLUMNS = 4
-DRAWN_ROWS = 300
-FLAT_EFFECT = 1e-6  # share by which a column must move a model to have a shape
+QUANTILES = np.linspace(0.02, 0.98, 25)  # of a column, where its shape is drawn
+MOST_SHAPES = 4
+MOST_ROWS_OF_SHAPES = 300
+LEAST_EFFECT = 1e-6  # share by which a column must move a model to have a shape
 
 
 def compute(analysis: Analysis) -> Numbers:
@@ -48,7 +38,7 @@ def compute(analysis: Analysis) -> Numbers:
             "name": model.learners.outcome,
             "labelling": model.learners.propensity,
             "choice": "" if model.choice is None else model.choice.finding.text,
-            "shapes": _shapes(analysis),
+            "shapes": _shapes(model, analysis.table),
         },
     }
 
@@ -58,25 +48,16 @@ def _odds(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     encoding = analysis.model.encoding
     columns = {column.name: column for column in encoding.columns}
     source = dict(zip(analysis.X.columns.tolist(), encoding.sources, strict=True))
-    odds: dict[str, list[dict[str, Any]]] = {name: [] for name in TERMS.values()}
-    for model, term, coef, low, high, p in analysis.coefficients:
-        if term in source and term not in encoding.curves:  # no odds of a curve
-            column = columns[source[term]]
-            step = column.step if term == column.name else 1.0
-            odds[TERMS[model]].append(
-                {
-                    "term": term,
-                    "column": column.name,
-                    "unit": column.meaning,
-                    "coef": coef,
-                    "odds": _exp(coef, step),
-                    "low": _exp(low, step),
-                    "high": _exp(high, step),
-                    "p": p,
-                }
-            )
-    for terms in odds.values():
-        terms.sort(key=lambda t: -abs(t["coef"]))
+    odds: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES.values()}
+    for c in sorted(analysis.coefficients, key=lambda c: -abs(c.coef)):
+        # intercepts have no column, and curves no odds
+        if c.term in source and c.term not in encoding.curves:
+            column = columns[source[c.term]]
+            step = column.step if c.term == column.name else 1.0
+            line = {"term": c.term, "column": column.name, "unit": column.meaning, "coef": c.coef}
+            ends = {"odds": c.coef, "low": c.low, "high": c.high}
+            ratios = {name: _exp(x, step) for name, x in ends.items()}
+            odds[SIDES[c.model]].append({**line, **ratios, "p": c.p})
     return odds
 
 
@@ -84,38 +65,35 @@ def _exp(x: float | None, step: float) -> float | None:
     return None if x is None else float(np.exp(np.clip(x * step, -700, 700)))
 
 
-def _shapes(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
+def _shapes(model: FittedTable, table: Table) -> dict[str, list[dict[str, Any]]]:
     """The columns whose shape matters most to class and labelling, strongest first.
 
     None where both are straight lines.
     """
-    model, table = analysis.model, analysis.table
+    shapes: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES.values()}
     if model.learners == STRAIGHT:
-        return {"outcome": [], "labelling": []}
+        return shapes
     straight_model = quietly(fit_table, table, METHODS[CHECKING_METHOD], model.known)
-    shapes: dict[str, list[dict[str, Any]]] = {"outcome": [], "labelling": []}
     for column in model.encoding.columns:
         if not isinstance(plain(column), Number | Date) or vars(plain(column)).get("two"):
             continue
         values = table.features[column.name].dropna().sort_values(ignore_index=True)
-        values = values.iloc[(STEPS * (len(values) - 1)).astype(int)]
-        models = (model, straight_model)
-        bent, straight = (_along(fitted, table, column.name, values) for fitted in models)
-        for side, shares in bent.items():
+        values = values.iloc[(QUANTILES * (len(values) - 1)).astype(int)]
+        straight = _along(straight_model, table, column.name, values)
+        for side, shares in _along(model, table, column.name, values).items():
             shape = {
                 "column": column.name,
-                "quantile": STEPS,
+                "quantile": QUANTILES,
                 "low": _short(values.iloc[0]),
                 "high": _short(values.iloc[-1]),
                 "share": shares,
                 "straight": straight[side],
             }
-            shapes[side] += [shape] if np.ptp(shares) > FLAT_EFFECT else []
-    return {side: _strongest(along) for side, along in shapes.items()}
-
-
-def _strongest(along: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(along, key=lambda shape: -np.ptp(shape["share"]))[:MOST_COLUMNS]
+            shapes[side] += [shape] if np.ptp(shares) > LEAST_EFFECT else []
+    return {
+        side: sorted(along, key=lambda shape: -np.ptp(shape["share"]))[:MOST_SHAPES]
+        for side, along in shapes.items()
+    }
 
 
 def _short(value: Any) -> str:
@@ -123,31 +101,28 @@ def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, Real) else str(value)[:10]
 
 
-def _along(fitted: Any, table: Any, name: str, values: Any) -> dict[str, Any]:
+def _along(fitted: FittedTable, table: Table, name: str, values: Any) -> dict[str, Any]:
     """Mean y(x) and e(x) of rows with one column at each of the values."""
     X = table.encoded(fitted.encoding).to_numpy()
-    X = X[:: max(1, -(-len(X) // DRAWN_ROWS))]
-    mine = np.array(fitted.encoding.sources) == name
+    X = X[:: max(1, -(-len(X) // MOST_ROWS_OF_SHAPES))]
     column = next(c for c in fitted.encoding.columns if c.name == name)
-    features = column.encode(values)[0]
     everywhere = np.repeat(X, len(values), axis=0)
-    everywhere[:, mine] = np.tile(features, (len(X), 1))
-    shares = {
-        "outcome": fitted.model.outcome_proba(everywhere),
-        "labelling": fitted.model.propensity(everywhere),
-    }
-    return {side: p.reshape(len(X), -1).mean(axis=0) for side, p in shares.items()}
+    moving = np.array(fitted.encoding.sources) == name
+    everywhere[:, moving] = np.tile(column.encode(values)[0], (len(X), 1))
+    models = (fitted.model.outcome_proba, fitted.model.propensity)
+    shares = (model(everywhere).reshape(len(X), -1).mean(axis=0) for model in models)
+    return dict(zip(SIDES.values(), shares, strict=True))
 
 
 def _forest(model: str) -> Picture:
     colour = BLUE if model == "outcome" else ORANGE
 
     def plot(ax: Any, summary: dict[str, Any]) -> bool:
-        terms = summary["drivers"][model][:MOST_TERMS]
+        terms = summary["drivers"][model][: pictures.MOST_PICTURED_TERMS]
         if not terms:
             return False
         entries = [{**t, "value": t["odds"]} for t in terms]
-        intervals(ax, entries, [t["term"] for t in terms], [colour] * len(terms))
+        pictures.intervals(ax, entries, [t["term"] for t in terms], [colour] * len(terms))
         ax.set_xscale("log")
         ax.axvline(1, color=MUTED, lw=1)
         _ratio_ticks(ax, [t["odds"] for t in terms])
@@ -155,7 +130,7 @@ def _forest(model: str) -> Picture:
         ax.set_xlabel(f"odds ratio of {what}")
         return True
 
-    return Picture(plot, lines(lambda summary: len(summary["drivers"][model])))
+    return Picture(plot, pictures.lines(lambda summary: len(summary["drivers"][model])))
 
 
 def _ratio_ticks(ax: Any, values: list[float]) -> None:
@@ -171,20 +146,20 @@ def _ratio_ticks(ax: Any, values: list[float]) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _bent(side: str, share: str) -> Callable[[Any, dict[str, Any]], bool]:
+def _curves(side: str, share: str) -> Callable[[Any, dict[str, Any]], bool]:
     def plot(ax: Any, summary: dict[str, Any]) -> bool:
         shapes = summary["learner"]["shapes"][side]
         if not shapes:
             return False
         for shape, colour in zip(shapes, (BLUE, ORANGE, GREEN, MUTED), strict=False):
-            ends = short_label(f"{shape['column']}: {shape['low']} to {shape['high']}")
+            ends = pictures.short_label(f"{shape['column']}: {shape['low']} to {shape['high']}")
             ax.plot(shape["quantile"], shape["share"], color=colour, lw=2, label=ends)
             ax.plot(shape["quantile"], shape["straight"], color=colour, lw=1, ls=":")
-        percents(ax.xaxis)
-        percents(ax.yaxis)
+        pictures.percents(ax.xaxis)
+        pictures.percents(ax.yaxis)
         ax.set_ylim(bottom=0)
         ax.grid(lw=0.6)
-        legend_above(ax, fontsize=8)
+        pictures.legend_above(ax, fontsize=8)
         ax.set(xlabel="rows with a smaller value", ylabel=share)
         return True
 
@@ -198,8 +173,8 @@ SECTION = Section(
     pictures={
         "outcome": _forest("outcome"),
         "labelling": _forest("labelling"),
-        "shapes": Picture(_bent("outcome", "share of positives")),
-        "labelling_shapes": Picture(_bent("labelling", "share of labels among positives")),
+        "shapes": Picture(_curves("outcome", "share of positives")),
+        "labelling_shapes": Picture(_curves("labelling", "share of labels among positives")),
     },
     fragment=beside(__file__),
     link="Drivers",

@@ -1,48 +1,67 @@
 """The share of positives under each assumption and by group, and which model is the class."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from doublelogit.findings import Finding
 from doublelogit.findings import answer as answers
 from doublelogit.findings import fit as fits
+from doublelogit.inference import Inference
 from doublelogit.registry import method_of
+from doublelogit.report import pictures
 from doublelogit.report.analysis import Analysis
-from doublelogit.report.answers import ALL_NEGATIVE, AT_RANDOM, AUDITED, BIASED, SWAPPED
-from doublelogit.report.pictures import (
-    BLUE,
-    INK,
-    MUTED,
-    ORANGE,
-    Picture,
-    intervals,
-    lines,
-    percents,
-    truth,
+from doublelogit.report.answers import (
+    ALL_NEGATIVE,
+    AT_RANDOM,
+    AUDIT_ALONE,
+    BIASED,
+    SWAPPED,
+    Answer,
+    all_negative,
+    by_group,
+    with_false_labels,
 )
+from doublelogit.report.pictures import BLUE, INK, MUTED, ORANGE, Picture
 from doublelogit.report.section import Checks, Numbers, Section, beside
+from doublelogit.table_models.table_model import quietly
+from doublelogit.tables import Table
 
 
 def compute(analysis: Analysis) -> Numbers:
     """The shares of positives."""
-    answers = [analysis.naive, analysis.scar, analysis.main]
-    answers += [a for a in (analysis.swapped, analysis.audit_answer) if a is not None]
+    table, main = analysis.table, analysis.main
+    bound = (analysis.model.classifier, table, analysis.X)
+    answers = [all_negative(table), analysis.scar, main, analysis.swapped, analysis.audit_answer]
     return {
         "prevalence": {
-            "main": analysis.main,
+            "main": main,
             "weak": analysis.weak,
-            "hidden": analysis.hidden,
-            "hidden_interval": analysis.hidden_interval,
-            "by_assumption": answers,
-            "false_labels": list(analysis.false_labels.values()),
-            "by": analysis.table.roles.by,
-            "groups": _groups(analysis),
+            "hidden": _hidden(analysis),
+            "hidden_interval": _hidden_interval(analysis.inference),
+            "by_assumption": [answer for answer in answers if answer is not None],
+            "false_labels": with_false_labels(*bound, main.value, analysis.progress),
+            "by": table.roles.by,
+            "groups": _groups(table, by_group(*bound, analysis.inference)),
         }
     }
 
 
-def _groups(analysis: Analysis) -> list[dict[str, Any]]:
-    group, s = analysis.table.group, analysis.table.s
+def _hidden(analysis: Analysis) -> float:
+    """Expected number of positives among the unlabelled rows."""
+    table = analysis.table
+    return float(table.row_weight @ (analysis.probabilities.hidden * (table.s == 0)))
+
+
+def _hidden_interval(inference: Inference | None) -> tuple[float, float] | None:
+    if inference is None:
+        return None
+    hidden = quietly(inference.hidden)
+    return hidden.low, hidden.high
+
+
+def _groups(table: Table, answers: Mapping[str, Answer]) -> list[dict[str, Any]]:
+    group, s = table.group, table.s
     return [
         {
             "group": name,
@@ -50,7 +69,7 @@ def _groups(analysis: Analysis) -> list[dict[str, Any]]:
             "labelled": float(s[group == name].mean()),
             **asdict(answer),
         }
-        for name, answer in analysis.groups.items()
+        for name, answer in answers.items()
     ]
 
 
@@ -60,16 +79,19 @@ def findings(analysis: Analysis, _numbers: Numbers) -> list[Finding]:
 
 
 def _share(analysis: Analysis) -> Finding:
-    main, labelled = analysis.main, analysis.naive.value
+    main, labelled = analysis.main, all_negative(analysis.table).value
     if not analysis.clear and analysis.swapped is not None:
         return answers.two_answers(main, analysis.swapped, labelled)
     has_intervals = method_of(analysis.model.classifier).intervals is not None
     without = answers.no_interval(analysis.model.method, has_intervals=has_intervals)
-    return answers.prevalence(main, labelled, analysis.hidden, weak=analysis.weak, without=without)
+    return answers.prevalence(
+        main, labelled, _hidden(analysis), weak=analysis.weak, without=without
+    )
 
 
 def _orientation(analysis: Analysis) -> Finding:
-    return fits.orientation(analysis.orientation, audited=analysis.audited)
+    orientation = analysis.model.classifier.orientation_
+    return fits.orientation(orientation, audited=analysis.audited)
 
 
 def checks(analysis: Analysis) -> Checks:
@@ -84,20 +106,22 @@ def checks(analysis: Analysis) -> Checks:
 
 
 # Assumptions as a picture calls them, and their colours.
-ASSUMPTIONS = {
+ASSUMPTION_STYLES = {
     ALL_NEGATIVE: ("all unlabelled negative", MUTED),
     AT_RANDOM: ("labelling at random", ORANGE),
     BIASED: ("biased labelling", BLUE),
     SWAPPED: ("swapped", MUTED),
-    AUDITED: ("audit alone", INK),
+    AUDIT_ALONE: ("audit alone", INK),
 }
 
 
 def _by_assumption(ax: Any, summary: dict[str, Any]) -> bool:
     entries = summary["prevalence"]["by_assumption"]
-    names, colours = zip(*(ASSUMPTIONS[entry["assumption"]] for entry in entries), strict=True)
-    intervals(ax, entries, list(names), list(colours))
-    truth(ax, summary)
+    names, colours = zip(
+        *(ASSUMPTION_STYLES[entry["assumption"]] for entry in entries), strict=True
+    )
+    pictures.intervals(ax, entries, list(names), list(colours))
+    pictures.truth(ax, summary)
     _axis(ax)
     return True
 
@@ -106,13 +130,13 @@ def _by_group(ax: Any, summary: dict[str, Any]) -> bool:
     entries = summary["prevalence"]["groups"]
     if not entries:
         return False
-    intervals(ax, entries, [entry["group"] for entry in entries], [BLUE] * len(entries))
+    pictures.intervals(ax, entries, [entry["group"] for entry in entries], [BLUE] * len(entries))
     _axis(ax)
     return True
 
 
 def _axis(ax: Any) -> None:
-    percents(ax.xaxis)
+    pictures.percents(ax.xaxis)
     ax.set_xlabel("share of positives")
     ax.set_xlim(left=0)
 
@@ -125,9 +149,9 @@ SECTION = Section(
     checks,
     pictures={
         "prevalence": Picture(
-            _by_assumption, lines(lambda s: len(s["prevalence"]["by_assumption"]))
+            _by_assumption, pictures.lines(lambda s: len(s["prevalence"]["by_assumption"]))
         ),
-        "groups": Picture(_by_group, lines(lambda s: len(s["prevalence"]["groups"]))),
+        "groups": Picture(_by_group, pictures.lines(lambda s: len(s["prevalence"]["groups"]))),
     },
     fragment=beside(__file__),
     link="Prevalence",

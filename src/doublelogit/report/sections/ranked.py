@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from doublelogit.report import pictures
 from doublelogit.report.analysis import Analysis
-from doublelogit.report.pictures import BLUE, ORANGE, Picture, legend_above, percents
+from doublelogit.report.pictures import BLUE, ORANGE, Picture
 from doublelogit.report.ranking import examples, list_lengths, rank_hidden
 from doublelogit.report.section import Numbers, Section, beside
 
@@ -20,11 +21,11 @@ def compute(analysis: Analysis) -> Numbers:
 
 def _ranking(analysis: Analysis) -> list[dict[str, Any]]:
     table, rows = analysis.table, analysis.probabilities
-    listed = rank_hidden(analysis.rows, analysis.shown.top)
+    listed = rank_hidden(analysis.rows, analysis.top)
     return [
         {
             "rank": rank,
-            **({"id": str(table.ids[row])} if analysis.shown.show_ids else {}),
+            **({"id": str(table.ids[row])} if analysis.show_ids else {}),
             "probability": probability,
             "positive": rows.positive[row],
             "propensity": rows.propensity[row],
@@ -44,10 +45,10 @@ def _lengths(ax: Any, summary: dict[str, Any]) -> bool:
     ax.plot(curves["length"], curves["recall"], color=ORANGE, lw=2, ls="--", label="recall")
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-    percents(ax.yaxis)
+    pictures.percents(ax.yaxis)
     ax.set_ylim(0, 1.02)
     ax.grid(lw=0.6)
-    legend_above(ax)
+    pictures.legend_above(ax)
     ax.set(xlabel="length of the list", ylabel="expected")
     return True
 

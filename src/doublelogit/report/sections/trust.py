@@ -7,18 +7,12 @@ import numpy as np
 
 from doublelogit.common.thresholds import ASTRAY, CLEARLY_BETTER, FITS_UNITS, LARGE_SAMPLE
 from doublelogit.findings import Finding
-from doublelogit.findings import doubt as doubted
+from doublelogit.findings import doubt as doubts
+from doublelogit.inference.misfit import worst_misfit
+from doublelogit.report import pictures
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.doubt import CLAIM_LEVEL, Doubt
-from doublelogit.report.pictures import (
-    BLUE,
-    MUTED,
-    Picture,
-    legend_above,
-    percents,
-    short_label,
-    truth,
-)
+from doublelogit.report.pictures import BLUE, MUTED, Picture
 from doublelogit.report.section import Checks, Numbers, Section, beside
 
 
@@ -28,14 +22,10 @@ def compute(analysis: Analysis) -> Numbers:
 
 
 def _doubt(doubt: Doubt) -> dict[str, Any]:
-    """Opinions as the page shows them: methods, then flexible classes with their gain."""
-    better = {f.opinion.name: {"gain": f.gain, "error": f.error} for f in doubt.flexible}
-    opinions = [doubt.own, *doubt.methods, *(f.opinion for f in doubt.flexible)]
-    nothing = {"gain": None, "error": None}
-    claim = doubt.claim
+    opinions = [asdict(opinion) for opinion in (doubt.page, *doubt.others)]
     return {
-        "claim": {"value": claim.expected, **asdict(claim), "level": CLAIM_LEVEL},
-        "opinions": [asdict(o) | better.get(o.name, nothing) for o in opinions],
+        "claim": {"value": doubt.claim.expected, **asdict(doubt.claim), "level": CLAIM_LEVEL},
+        "opinions": [{k: v for k, v in o.items() if k != "labelling"} for o in opinions],
         "misfits": [m for m in doubt.misfits if m.rejects],
         "residuals": doubt.residuals,
     }
@@ -45,11 +35,11 @@ def _profile(analysis: Analysis) -> dict[str, Any] | None:
     inference = analysis.inference
     if inference is None or (len(analysis.table) > LARGE_SAMPLE and not analysis.weak):
         return None
-    walked = inference.profile
-    if walked is None:
+    profile = inference.profile
+    if profile is None:
         return None
-    regions = walked.fitting(FITS_UNITS)
-    return {"prevalence": walked.prevalence, "drop": walked.drop, "regions": regions}
+    regions = profile.fitting(FITS_UNITS)
+    return {"prevalence": profile.prevalence, "drop": profile.drop, "regions": regions}
 
 
 def findings(analysis: Analysis, _numbers: Numbers) -> list[Finding]:
@@ -59,45 +49,43 @@ def findings(analysis: Analysis, _numbers: Numbers) -> list[Finding]:
 
 def checks(analysis: Analysis) -> Checks:
     """Whether the answers survive other models; other methods take too long for a check."""
-    found = model_findings(analysis.model_doubt)
-    return {"Model": found} if found else {}
+    conclusions = model_findings(analysis.model_doubt)
+    return {"Model": conclusions} if conclusions else {}
 
 
 def model_findings(doubt: Doubt) -> list[Finding]:
     """Whether the answers survive a flexible class, and what the labels say of the model."""
-    found, length = [], len(doubt.first.rows)
-    shown = doubt.broken or doubt.bent
-    if shown is not None:
-        said = shown.opinion
-        numbers = (said.prevalence, round(said.overlap * length), length, shown.gain, shown.error)
-        if doubt.broken is not None:
-            found.append(doubted.straight_fails(said.name, *numbers))
-        else:
-            differs = doubt.differs(said)
-            found.append(doubted.answers_survive(said.name, *numbers, differs=differs))
+    conclusions, flexible = [], doubt.refuting or doubt.best_flexible
+    if flexible is not None:
+        length = len(doubt.first)
+        conclusions.append(
+            doubts.flexible(
+                flexible.name,
+                flexible.prevalence,
+                (round(flexible.overlap * length), length),
+                (flexible.gain or 0.0, flexible.error or 0.0),
+                refuted=doubt.refuting is not None,
+                differs=doubt.differs(flexible),
+            )
+        )
     if doubt.curves is not None and doubt.drivers:
-        kept = [c.term for c in doubt.drivers if c.term not in doubt.turned]
-        better = doubt.curves.better > CLEARLY_BETTER
-        found.append(doubted.drivers_survive(kept, doubt.turned, better=better))
-    worst = doubt.worst_misfit
+        reversed_, better = doubt.reversed_drivers, doubt.curves.better > CLEARLY_BETTER
+        settled = [c.term for c in doubt.drivers if c.term not in reversed_]
+        conclusions.append(doubts.drivers_survive(settled, reversed_, better=better))
+    worst, residuals = worst_misfit(doubt.misfits), doubt.residuals
     if worst is not None:
-        asked = (worst.question, worst.feature, worst.p_value)
-        found.append(doubted.misfit_noted(*asked, survives=doubt.survives))
-    astray = doubt.residuals
-    if astray is not None and astray.p_value <= ASTRAY:
-        found.append(doubted.residuals(astray.column, astray.p_value, astray.gap))
-    return found
+        question = (worst.question, worst.feature, worst.p_value)
+        conclusions.append(doubts.misfit_noted(*question, survives=doubt.survives))
+    if residuals is not None and residuals.p_value <= ASTRAY:
+        conclusions.append(doubts.residuals(residuals.column, residuals.p_value, residuals.gap))
+    return conclusions
 
 
 def method_findings(doubt: Doubt) -> list[Finding]:
     """Whether methods and models agree on the list and on the prevalence."""
-    found, claim = [], doubt.claim
-    if claim.vague:
-        found.append(doubted.vague_claim(claim.length, claim.low, claim.high))
-    if doubt.dissenters:
-        names, shares = zip(*((o.name, o.prevalence) for o in doubt.dissenters), strict=True)
-        found.append(doubted.dissent(list(names), list(shares)))
-    return found
+    claim, dissenting = doubt.claim, {o.name: o.prevalence for o in doubt.dissenters}
+    vague = [doubts.vague_claim(claim.length, claim.low, claim.high)] if claim.vague else []
+    return [*vague, *([doubts.dissent(dissenting)] if dissenting else [])]
 
 
 def _residuals(ax: Any, summary: dict[str, Any]) -> bool:
@@ -106,10 +94,10 @@ def _residuals(ax: Any, summary: dict[str, Any]) -> bool:
         return False
     ax.plot(bins["value"], bins["predicted"], color=MUTED, lw=1.6, label="predicted")
     ax.plot(bins["value"], bins["observed"], "o", color=BLUE, ms=5, label="labelled share")
-    percents(ax.yaxis)
+    pictures.percents(ax.yaxis)
     ax.grid(lw=0.6)
-    legend_above(ax)
-    ax.set(xlabel=short_label(bins["column"]), ylabel="share", ylim=(0, None))
+    pictures.legend_above(ax)
+    ax.set(xlabel=pictures.short_label(bins["column"]), ylabel="share", ylim=(0, None))
     return True
 
 
@@ -122,8 +110,8 @@ def _walked(ax: Any, summary: dict[str, Any]) -> bool:
         ax.axvspan(low, high, color=BLUE, alpha=0.15, lw=0)
     ax.plot(profile["prevalence"], drop, "o-", ms=3, lw=1.4, color=BLUE)
     ax.axhline(-FITS_UNITS, color=MUTED, lw=1, ls="--")
-    truth(ax, summary)
-    percents(ax.xaxis)
+    pictures.truth(ax, summary)
+    pictures.percents(ax.xaxis)
     ax.set(xlabel="share of positives", ylabel="log-likelihood, best = 0", ylim=(-5, 0.4))
     return True
 

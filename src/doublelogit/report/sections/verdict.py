@@ -12,87 +12,54 @@ from doublelogit.findings import fit as fits
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.section import Numbers, Section, beside
 
-LIST = 50  # rows of the list that the advice is about
-NONE_HIDDEN = 0.5  # expected positives among them below which a list would find none
+NONE_HIDDEN = 0.5  # expected positives among the first rows below which a list would find none
 
 
 def compute(analysis: Analysis) -> Numbers:
     """Sentences of the verdict beside the findings, and the truth where it is there."""
-    truth = analysis.shown.truth
+    caution, recommendation = decision(analysis)
     return {
-        "recommendation": recommendation(analysis),
-        "caution": caution(analysis),
+        "recommendation": recommendation,
+        "caution": caution,
         "assumptions": assumptions(analysis),
-        "truth": None if truth is None else beside_truth(analysis, *truth),
+        "truth": None if analysis.truth is None else beside_truth(analysis, *analysis.truth),
     }
 
 
-def caution(analysis: Analysis) -> str:
-    """Why the list should not be worked off yet; empty exactly where it may be."""
-    if _leaking(analysis):
-        return advice.LEAKING
-    if analysis.audit is not None and suspicions(analysis.audit):
-        return advice.AUDIT_SUSPECT
-    if _audit_objects(analysis):
-        return advice.AUDIT_OBJECTS
-    if not analysis.clear:
-        return advice.MODELS_UNCLEAR
-    if worst(analysis.doubts.serious) == PROBLEM:
-        return advice.FEW_LABELS
-    if _expected(analysis) < NONE_HIDDEN:
-        return advice.NOTHING_TO_FIND
-    if analysis.doubt.broken is not None:
-        return advice.ANOTHER_ANSWER
-    return advice.METHODS_DISAGREE if analysis.doubt.claim.vague else ""
-
-
-def recommendation(analysis: Analysis) -> str:
-    """What to do next."""
-    if leaking := _leaking(analysis):
-        return advice.leave_out(leaking)
-    if analysis.audit is not None and suspicions(analysis.audit):
-        return advice.DRAW_AGAIN
-    if _audit_objects(analysis):
-        return advice.use_audit(list_off=_list_off(analysis))
+def decision(analysis: Analysis) -> tuple[str, str]:
+    """Why the list should not be worked off yet, empty exactly where it may be; and what to do."""
+    audit, listed = analysis.audit, analysis.audited_list
+    list_off = listed is not None and listed.level != FINE
+    if leaking := [finding.numbers["column"] for finding in analysis.doubts.leaks]:
+        return advice.LEAKING, advice.leave_out(leaking)
+    if audit is not None and suspicions(audit):
+        return advice.AUDIT_SUSPECT, advice.DRAW_AGAIN
+    if audit is not None and audit.prevalence is not None and (list_off or not audit.agrees):
+        return advice.AUDIT_OBJECTS, advice.use_audit(list_off=list_off)
     if not analysis.clear:
         named = analysis.table.roles.propensity_features is not None
-        return advice.SETTLE + fits.settle(named=named, audited=analysis.audited)
-    expected = _expected(analysis)
-    if expected < NONE_HIDDEN:
-        text = advice.HARDLY_HIDDEN
-    elif caution(analysis):
-        text = advice.FIND_OUT
-    else:
-        claim, listed = analysis.doubt.claim, len(_first(analysis))
-        text = advice.work_off(listed, expected, claim.length, claim.low, claim.high)
-    return text + (advice.pin_down(audited=analysis.audited) if analysis.weak else "")
+        settle = fits.settle(named=named, audited=analysis.audited)
+        return advice.MODELS_UNCLEAR, advice.SETTLE + settle
+    caution, recommendation = _on_the_list(analysis)
+    more = advice.pin_down(audited=analysis.audited) if analysis.weak else ""
+    return caution, recommendation + more
 
 
-def _leaking(analysis: Analysis) -> list[str]:
-    """Columns that know the label."""
-    return [finding.numbers["column"] for finding in analysis.doubts.leaks]
-
-
-def _audit_objects(analysis: Analysis) -> bool:
-    """Whether the audit contradicts the model or its list."""
-    audit = analysis.audit
-    if audit is None or audit.prevalence is None:
-        return False
-    return not audit.agrees or _list_off(analysis)
-
-
-def _list_off(analysis: Analysis) -> bool:
-    return analysis.audited_list is not None and analysis.audited_list.level != FINE
-
-
-def _first(analysis: Analysis) -> Floats:
-    """Probabilities of the first rows of the list."""
-    hidden = analysis.probabilities.hidden[analysis.table.unlabelled]
-    return np.sort(hidden)[::-1][:LIST]
-
-
-def _expected(analysis: Analysis) -> float:
-    return float(_first(analysis).sum())
+def _on_the_list(analysis: Analysis) -> tuple[str, str]:
+    """Caution and recommendation where class and labelling are told apart."""
+    chances, few_labels = analysis.first_chances, worst(analysis.doubts.serious) == PROBLEM
+    if chances.sum() < NONE_HIDDEN:
+        caution = advice.TOO_FEW_LABELS if few_labels else advice.NOTHING_TO_FIND
+        return caution, advice.HARDLY_HIDDEN
+    if few_labels:
+        return advice.TOO_FEW_LABELS, advice.FIND_OUT
+    claim = analysis.doubt.claim
+    if analysis.doubt.refuting is not None:
+        return advice.ANOTHER_ANSWER, advice.FIND_OUT
+    if claim.vague:
+        return advice.METHODS_DISAGREE, advice.FIND_OUT
+    expected = float(chances.sum())
+    return "", advice.work_off(len(chances), expected, claim.length, claim.low, claim.high)
 
 
 def assumptions(analysis: Analysis) -> list[str]:
