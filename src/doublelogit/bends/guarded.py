@@ -171,8 +171,8 @@ class Fold:
     def losses(self, rows: MemoryRows) -> Floats:
         """Negative log-likelihood of the rows in the fold, by the means of the halves."""
         models, at = [(half.outcome, half.propensity) for half in self.halves], self.inside
-        found = [[side.predictor()[at] for side in pair] for pair in models]
-        a, b = np.mean(found, axis=0)
+        predictors = [[side.predictor()[at] for side in pair] for pair in models]
+        a, b = np.mean(predictors, axis=0)
         return double_logistic(each_column(itemgetter(at), rows.labels), a, b).value
 
 
@@ -193,13 +193,13 @@ def guarded(problem: Problem, bent: tuple[Maker | None, Maker | None], guards: G
     rows = problem.rows
     assert isinstance(rows, MemoryRows)
     line = joint(problem)
-    parts = split_rows(rows, guards)
-    found = {
-        start: grown(rows, [_fold(problem, bent, part, theta, guards) for part in parts], guards)
+    splits = split_rows(rows, guards)
+    rounds = {
+        start: grown(rows, [_fold(problem, bent, split, theta, guards) for split in splits], guards)
         for start, theta in _starts(problem, line, guards)
     }
-    best = simplest({start: -grown.losses for start, grown in found.items()}, rows.weight)
-    chosen, straight = found[best], _straight(problem, line, parts, guards)
+    best = simplest({start: -grown.losses for start, grown in rounds.items()}, rows.weight)
+    chosen, straight = rounds[best], _straight(problem, line, splits, guards)
     if _mean(rows, straight) <= min(chosen.trace):
         return Guarded(replace(line, trace=chosen.trace), -straight)
     outcome, propensity = (_side([half[i] for half in chosen.kept]) for i in (0, 1))
@@ -209,13 +209,13 @@ def guarded(problem: Problem, bent: tuple[Maker | None, Maker | None], guards: G
 
 
 def _straight(
-    problem: Problem, line: PUFit, parts: list[tuple[Ints, Ints]], guards: Guards
+    problem: Problem, line: PUFit, splits: list[tuple[Ints, Ints]], guards: Guards
 ) -> Floats:
     """Losses of the line that all rows outside a fold tell, where halves of them tell less."""
     whole, rows = replace(guards, cross_fit=False), problem.rows
     theta = problem.theta(line.model)
     assert isinstance(rows, MemoryRows)
-    return all_losses(rows, [_fold(problem, (None, None), part, theta, whole) for part in parts])
+    return all_losses(rows, [_fold(problem, (None, None), split, theta, whole) for split in splits])
 
 
 @dataclass(frozen=True)
@@ -267,18 +267,18 @@ def split_rows(rows: MemoryRows, guards: Guards) -> list[Split]:
 def _fold(
     problem: Problem,
     bent: tuple[Maker | None, Maker | None],
-    part: tuple[Ints, Ints],
+    split: tuple[Ints, Ints],
     theta: Floats,
     guards: Guards,
 ) -> Fold:
     """The halves of the rows outside a fold, before the first round."""
-    (train, inside), rows = part, problem.rows
+    (train, inside), rows = split, problem.rows
     assert isinstance(rows, MemoryRows)
-    parts = [train]
+    pieces = [train]
     if guards.cross_fit:
         columns = (guards.keys[train], rows.labels.any[train], 2, rows.weight[train])
-        parts = [train[half] for half, _ in held_out_splits(*columns, level=1)]
-    return Fold(inside, [_half(problem, bent, half, theta) for half in parts])
+        pieces = [train[half] for half, _ in held_out_splits(*columns, level=1)]
+    return Fold(inside, [_half(problem, bent, half, theta) for half in pieces])
 
 
 def _half(
@@ -315,10 +315,10 @@ def _constant(problem: Problem) -> Floats:
 
 def all_losses(rows: MemoryRows, folds: Sequence[Judge]) -> Floats:
     """Negative log-likelihood of label and audited class of each row, by models without it."""
-    found = np.empty(len(rows))
+    losses = np.empty(len(rows))
     for fold in folds:
-        found[fold.inside] = fold.losses(rows)
-    return found
+        losses[fold.inside] = fold.losses(rows)
+    return losses
 
 
 def _mean(rows: MemoryRows, losses: Floats) -> float:

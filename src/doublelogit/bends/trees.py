@@ -42,10 +42,10 @@ class Bins:
 
     def cut(self, X: Floats) -> Floats:
         """The number of the bin of every value."""
-        found = X[:, self.columns].astype(np.float64)
+        cells = X[:, self.columns].astype(np.float64)
         for j in np.flatnonzero(~self.categorical):
-            found[:, j] = np.searchsorted(self.edges[j], found[:, j], side="left")
-        return found
+            cells[:, j] = np.searchsorted(self.edges[j], cells[:, j], side="left")
+        return cells
 
 
 def _edges(x: Floats) -> Floats:
@@ -66,8 +66,8 @@ def joined(forests: Sequence[Forest]) -> Forest:
     n_subsets = np.cumsum([0, *(len(forest.subsets) for forest in forests)])
 
     def shifted(name: str, by: Ints) -> Ints:
-        parts = zip((vars(forest)[name] for forest in forests), by, strict=False)
-        return np.concatenate([np.where(part < 0, part, part + n) for part, n in parts])
+        pieces = zip((vars(forest)[name] for forest in forests), by, strict=False)
+        return np.concatenate([np.where(piece < 0, piece, piece + n) for piece, n in pieces])
 
     plain = ("feature", "threshold", "value", "subsets")
     arrays: dict[str, Any] = {
@@ -80,14 +80,14 @@ def joined(forests: Sequence[Forest]) -> Forest:
 
 def forest(booster: Any, bins: Bins) -> Forest:
     """The trees of a booster that was fitted to bins, for the numbers that were cut."""
-    order, known = _read(booster)
+    order, levels = _read(booster)
     trees = [predictor for (predictor,) in booster._predictors]
     nodes = np.concatenate([tree.nodes for tree in trees])
     sizes = np.array([len(tree.nodes) for tree in trees])
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     shift = np.repeat(roots, sizes)
     leaf = nodes["is_leaf"] > 0
-    subset, subsets = _subsets(trees, nodes, known)
+    subset, subsets = _subsets(trees, nodes, levels)
     place = np.where(leaf, 0, order[nodes["feature_idx"]])
     return Forest(
         baseline=float(booster._baseline_prediction.item()),
@@ -105,10 +105,10 @@ def forest(booster: Any, bins: Bins) -> Forest:
 def _thresholds(nodes: Any, place: Ints, bins: Bins, none: Any) -> Floats:
     """Upper ends of the last bins that go left; zero in nodes that have none."""
     last = np.floor(nodes["num_threshold"])
-    found = np.zeros(len(nodes))
+    ends = np.zeros(len(nodes))
     for i in np.flatnonzero(~none):
-        found[i] = bins.edges[place[i]][int(last[i])]
-    return found
+        ends[i] = bins.edges[place[i]][int(last[i])]
+    return ends
 
 
 def _read(booster: Any) -> tuple[Ints, list[Floats]]:

@@ -76,14 +76,14 @@ def audit(
             clusters=rows.cluster,
             **_cost(common, table, cost),
         )
-        found, curve = expectations(drawn, width), [] if drawn.reached else drawn.curve()
+        findings, curve = expectations(drawn, width), [] if drawn.reached else drawn.curve()
         written = [] if out is None or drawn.reached else _write(drawn, curve, out, show_scores)
     if common.json:
         lines = [vars(line) for line in curve]
-        texts = [finding.to_dict() for finding in found]
+        texts = [finding.to_dict() for finding in findings]
         print_json({"expected": texts, "curve": lines, "written": [str(p) for p in written]})
     else:
-        _show(drawn, found, curve, written, common.audit)
+        _show(drawn, findings, curve, written, common.audit)
 
 
 def _cost(common: Common, path: Path, name: str | None) -> dict[str, Any]:
@@ -130,13 +130,13 @@ def _write(drawn: Any, curve: list[Any], out: Path, show_scores: bool) -> list[P
 
 
 def _show(
-    drawn: Any, found: list[Any], curve: list[Any], written: list[Path], earlier: str | None
+    drawn: Any, findings: list[Any], curve: list[Any], written: list[Path], earlier: str | None
 ) -> None:
     from doublelogit.cli.terminal import heading, print_table, say
     from doublelogit.findings.audit import points
 
     heading("What to expect")
-    for finding in found:
+    for finding in findings:
         say(finding.level, finding.text)
     if curve:
         lines = [

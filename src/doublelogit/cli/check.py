@@ -30,13 +30,13 @@ def check(
         rows = common.table(table)
         model = options.fitted(rows, common, step)
         report = Report(model, rows, random_state=seed, n_resamples=resamples, progress=step)
-        found = report.checks()
+        checks = report.checks()
     if common.json:
-        print_json({part: [f.to_dict() for f in findings] for part, findings in found.items()})
+        print_json({title: [f.to_dict() for f in findings] for title, findings in checks.items()})
     else:
-        for part, findings in found.items():
-            heading(part)
+        for title, findings in checks.items():
+            heading(title)
             for finding in findings:
                 say(finding.level, finding.text)
-    if strict and worst(f for findings in found.values() for f in findings) == PROBLEM:
+    if strict and worst(f for findings in checks.values() for f in findings) == PROBLEM:
         raise typer.Exit(PROBLEM_FOUND)

@@ -25,7 +25,7 @@ def compare(
 
     with progress(common.json, ("testing SCAR", "fitting")) as step:
         rows = common.table(table)
-        found = compare_methods(
+        comparison = compare_methods(
             rows,
             random_state=seed,
             n_resamples=resamples,
@@ -34,7 +34,7 @@ def compare(
             progress=step,
         )
     if common.json:
-        print_json(found.to_dict())
+        print_json(comparison.to_dict())
         return
     print_table(
         ["method", "positive", "held-out", "difference", "s.e.", "ranks", "top 5%"],
@@ -48,8 +48,8 @@ def compare(
                 f"{line.rank_correlation:.2f}",
                 f"{line.same_top:.0%}",
             ]
-            for line in found.lines
+            for line in comparison.lines
         ],
     )
-    for finding in found.findings:
+    for finding in comparison.findings:
         say(finding.level, finding.text)

@@ -31,20 +31,20 @@ def diagnose(
         rows = common.table(table)
         model = options.fitted(rows, common, step, method)
         step("diagnosing", 0.0)
-        found = model.infer(rows).diagnose()
+        diagnosis = model.infer(rows).diagnose()
         if out is not None:
-            _draw(found, out)
+            _draw(diagnosis, out)
     if common.json:
-        print_json([finding.to_dict() for finding in found.findings])
+        print_json([finding.to_dict() for finding in diagnosis.findings])
         return
-    for finding in found.findings:
+    for finding in diagnosis.findings:
         say(finding.level, finding.text)
     if out is not None:
         say("fine", f"Drawn in {out}.")
 
 
-def _draw(found: Any, out: Path) -> None:
+def _draw(diagnosis: Any, out: Path) -> None:
     from doublelogit.common.files import written_whole
 
     with written_whole(out) as file:
-        found.plot().savefig(file, format=out.suffix[1:].lower(), dpi=150)
+        diagnosis.plot().savefig(file, format=out.suffix[1:].lower(), dpi=150)

@@ -232,9 +232,9 @@ class Common:
         """The table with the audit that was given."""
         from doublelogit.audit import as_audit, joined
 
-        given = names(self.reviewer_error)
+        rates = names(self.reviewer_error)
         try:
-            wrong = [float(number) for number in given or ("0",)]
+            wrong = [float(number) for number in rates or ("0",)]
         except ValueError:
             raise typer.BadParameter(
                 f"--reviewer-error is one probability or two; got {self.reviewer_error!r}."
@@ -257,9 +257,9 @@ SHARE = r"\s*(\d*\.?\d+(?:e-?\d+)?)\s*(%?)\s*"
 
 def share_with_error(text: str) -> float | tuple[float, float]:
     """0.2 or 20% as a number; 0.2±0.05, also written +-, as a number with its deviation."""
-    parts = [re.fullmatch(SHARE, part) for part in re.split(r"±|\+/?-", text)]
-    shares = [float(p[1]) / (100 if p[2] else 1) for p in parts if p is not None]
-    if len(shares) < len(parts) or len(parts) > 2 or not 0 <= shares[0] <= 1:
+    matches = [re.fullmatch(SHARE, word) for word in re.split(r"±|\+/?-", text)]
+    shares = [float(p[1]) / (100 if p[2] else 1) for p in matches if p is not None]
+    if len(shares) < len(matches) or len(matches) > 2 or not 0 <= shares[0] <= 1:
         raise typer.BadParameter(
             f"{text!r} is no share; write a number from 0 to 1, with ± and its standard deviation "
             "if that is known: 0.2 or 0.2±0.05."
@@ -287,7 +287,7 @@ def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callab
     """A command on a table: its own options, those of :class:`Common` as ``common``, --config."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = [
+        command_options = [
             p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for p in inspect.signature(command).parameters.values()
             if p.name != "common"
@@ -304,13 +304,13 @@ def on_table(needs_label: bool = True) -> Callable[[Callable[..., None]], Callab
         ]
 
         @wraps(command)
-        def run(**given: Any) -> None:
-            del given["config"]  # its callback has done the work
-            common = Common(**{f.name: given.pop(f.name) for f in fields(Common)})
+        def run(**values: Any) -> None:
+            del values["config"]  # its callback has done the work
+            common = Common(**{f.name: values.pop(f.name) for f in fields(Common)})
             common.check(needs_label)
-            command(common=common, **given)
+            command(common=common, **values)
 
-        parameters = [*own, *shared, CONFIG]
+        parameters = [*command_options, *shared, CONFIG]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         return run

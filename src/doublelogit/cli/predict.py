@@ -32,13 +32,13 @@ def predict(
         frame = common.frame(table, fitted.roles_)
         step("predicting", 0.0)
         with recorded() as issues:
-            found = fitted.predict(frame)
-        write_table(found, path)
+            predictions = fitted.predict(frame)
+        write_table(predictions, path)
     if common.json:
-        print_json({"predictions": str(path), "rows": len(found), "issues": issues})
+        print_json({"predictions": str(path), "rows": len(predictions), "issues": issues})
         return
     for issue in issues:
         say("attention", issue)
-    share = found["positive"].mean()
-    say("fine", f"{len(found):,} rows, of which {share:.1%} are expected to be positive.")
+    share = predictions["positive"].mean()
+    say("fine", f"{len(predictions):,} rows, of which {share:.1%} are expected to be positive.")
     say("fine", f"Written to {path}.")

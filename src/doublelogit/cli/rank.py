@@ -48,18 +48,18 @@ def rank(
         fitted, rows = _fitted(table, common, model, (method, learner, propensity_learner), step)
         step("ranking", 0.0)
         with recorded() as issues:
-            found = fitted.rank(
+            ranking = fitted.rank(
                 rows, top, budget=budget, check_cost=check_cost, miss_cost=miss_cost
             )
         step("other models", 0.0)
-        said = _claimed(fitted, rows, found) if model is None and common.audit is None else []
-        said += [] if common.audit is None else _audited(fitted, rows, found)
+        findings = _claimed(fitted, rows, ranking) if model is None and common.audit is None else []
+        findings += [] if common.audit is None else _audited(fitted, rows, ranking)
         if out is not None:
-            write_table(found, out)
-    sentence = found.attrs["sentence"]
+            write_table(ranking, out)
+    sentence = ranking.attrs["sentence"]
     if common.json:
-        lines = found.assign(reasons=found["reasons"].str.split("; ")).to_dict("records")
-        texts = [finding.to_dict() for finding in said]
+        lines = ranking.assign(reasons=ranking["reasons"].str.split("; ")).to_dict("records")
+        texts = [finding.to_dict() for finding in findings]
         written = out and str(out)
         print_json(
             {
@@ -72,8 +72,8 @@ def rank(
         )
     else:
         warned = [finding.text for finding in fitted.classifier_.findings_ if model is None]
-        _show(found, sentence, [*warned, *issues], out)
-        for finding in said:
+        _show(ranking, sentence, [*warned, *issues], out)
+        for finding in findings:
             say(finding.level, finding.text)
 
 
@@ -97,7 +97,7 @@ def _check(
 
 
 def _fitted(
-    path: Path, common: Common, model: Path | None, asked: tuple[str, str, str], step: Any
+    path: Path, common: Common, model: Path | None, names: tuple[str, str, str], step: Any
 ) -> tuple[Any, Any]:
     """A model, loaded or fitted, and the rows to rank."""
     from doublelogit.persistence import load_table
@@ -106,46 +106,46 @@ def _fitted(
         fitted = load_table(model)
         return fitted, common.frame(path, fitted.roles_)
     rows = common.table(path)
-    method, learner, propensity_learner = asked
+    method, learner, propensity_learner = names
     learners = {"learner": learner, "propensity_learner": propensity_learner}
     return options.fitted(rows, common, step, method, **learners), rows
 
 
-def _claimed(model: Any, rows: Any, found: Any) -> list[Any]:
+def _claimed(model: Any, rows: Any, ranking: Any) -> list[Any]:
     """What other methods and models say of this list, unless it claims nothing."""
     from doublelogit.findings.doubt import claimed
     from doublelogit.registry import METHODS
     from doublelogit.report.doubt import list_claim
 
-    if len(found) == 0 or not METHODS[model.fitted_.method].has_propensity:
+    if len(ranking) == 0 or not METHODS[model.fitted_.method].has_propensity:
         return []
-    claim = list_claim(model.fitted_, rows, len(found))
+    claim = list_claim(model.fitted_, rows, len(ranking))
     return [claimed(*vars(claim).values(), vague=claim.vague)]
 
 
-def _audited(model: Any, rows: Any, found: Any) -> list[Any]:
+def _audited(model: Any, rows: Any, ranking: Any) -> list[Any]:
     """What an audit says of the model, and of the precision of this list."""
     from doublelogit.audit.conclusions import conclusions
     from doublelogit.findings.audit import listed
 
-    h, answer = found["probability"].to_numpy(), options.audit_estimate(model, rows)
+    h, answer = ranking["probability"].to_numpy(), options.audit_estimate(model, rows)
     if not rows.audit.in_likelihood or len(h) == 0:
         return conclusions(answer)
     return [*conclusions(answer), listed(len(h), float(h.sum()), answer.calibration.mean(h))]
 
 
-def _show(found: Any, sentence: str, said: list[str], out: Path | None) -> None:
+def _show(ranking: Any, sentence: str, notes: list[str], out: Path | None) -> None:
     from doublelogit.cli.terminal import print_table, say
 
     shown = [
         [str(line.rank), line.id, f"{line.probability:.1%}", line.reasons.replace("; ", ", ")]
-        for line in found.head(SCREEN).itertuples()
+        for line in ranking.head(SCREEN).itertuples()
     ]
     print_table(["rank", "id", "probability", "what speaks for it"], shown, numeric=9)
-    if len(found) > SCREEN:
+    if len(ranking) > SCREEN:
         rest = "all are in the file" if out else "--out list.csv writes all"
-        say("fine", f"The first {SCREEN} of {len(found)}; {rest}.")
-    for text in said:
+        say("fine", f"The first {SCREEN} of {len(ranking)}; {rest}.")
+    for text in notes:
         say("attention", text)
     say("fine", sentence)
     if out is not None:

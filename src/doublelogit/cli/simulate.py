@@ -52,7 +52,7 @@ def simulate(
 
 
 def _simulate(
-    table: Path, truth: str, out: Path | None, as_json: bool, name_drivers: bool, **asked: Any
+    table: Path, truth: str, out: Path | None, as_json: bool, name_drivers: bool, **settings: Any
 ) -> None:
     from dataclasses import asdict
 
@@ -64,10 +64,10 @@ def _simulate(
     if out is not None:
         check_table(out)
     with progress(as_json, ("fitting",)) as step:
-        made = simulate_labels(read_table(table), truth, **asked)
+        made = simulate_labels(read_table(table), truth, **settings)
         if out is not None:
             write_table(made.frame, out)
-        named = asked["drivers"] if name_drivers else None
+        named = settings["drivers"] if name_drivers else None
         scores = evaluate(made, named, lambda share: step("fitting", share))
     if as_json:
         print_json({"sentence": made.sentence, "methods": [asdict(score) for score in scores]})

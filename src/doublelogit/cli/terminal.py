@@ -55,8 +55,8 @@ def say(level: str, text: str, to: Any = None) -> None:
 
     mark, colour = MARKS[level]
     line = Table.grid(padding=(0, 1))
-    said = text[:1].upper() + as_options(text[1:])
-    line.add_row(shown(mark, f"bold {colour}"), shown(said))
+    sentence = text[:1].upper() + as_options(text[1:])
+    line.add_row(shown(mark, f"bold {colour}"), shown(sentence))
     (to or console()).print(Padding(line, (0, 0, 0, 1)))
 
 
@@ -150,5 +150,5 @@ class Stages:
 
     def __str__(self) -> str:
         self.enter(self._now)
-        parts = ", ".join(f"{name} {s:.1f} s" for name, s in self.seconds.items() if s >= 0.05)
-        return f"{sum(self.seconds.values()):.1f} s: {parts}"
+        stages = ", ".join(f"{name} {s:.1f} s" for name, s in self.seconds.items() if s >= 0.05)
+        return f"{sum(self.seconds.values()):.1f} s: {stages}"

@@ -203,8 +203,8 @@ class DaskSource:
         if self.known_labels is not None:
             return self.known_labels
         with one_sentence():
-            found = dask.compute(*(_delayed(_distinct)(observed) for observed in self.observed))
-        return np.unique(np.concatenate(found))
+            values = dask.compute(*(_delayed(_distinct)(observed) for observed in self.observed))
+        return np.unique(np.concatenate(values))
 
     def rows(self, prepare: Prepare) -> DaskRows:
         work = _delayed(partial(_part, prepare))

@@ -71,8 +71,8 @@ class MemoryRows:
 
     def map_rows(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         with paying_threads(self.n_features):
-            parts = list(self._map(fn, columns))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+            results = list(self._map(fn, columns))
+        return results[0] if len(results) == 1 else np.concatenate(results)
 
     def map_columns(self, fn: Callable[..., Floats], *columns: Column) -> Floats:
         return fn(*columns)

@@ -77,8 +77,8 @@ class ParquetSource:
 
     def map(self, fn: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         size = rows_per_block(8 * self.n_features)
-        parts = [fn(X) for X in read_ahead(self._scan.blocks(self.encoding, size))]
-        return np.concatenate(parts) if parts else fn(np.zeros((1, self.n_features)))[:0]
+        blocks = [fn(X) for X in read_ahead(self._scan.blocks(self.encoding, size))]
+        return np.concatenate(blocks) if blocks else fn(np.zeros((1, self.n_features)))[:0]
 
 
 @dataclass(frozen=True)

@@ -175,10 +175,10 @@ class Files:
             for path, names in ((fragment.path, schema.names), (self._first(), self.schema.names)):
                 if name not in names:
                     raise self._missing(name, path, names)
-            found, first = (plain(s.field(name).type) for s in (schema, self.schema))
-            if found != first:
+            kind, first = (plain(s.field(name).type) for s in (schema, self.schema))
+            if kind != first:
                 raise TableError(
-                    f"a column must have one type in all files; {name!r} is {found} in "
+                    f"a column must have one type in all files; {name!r} is {kind} in "
                     f"{fragment.path} and {first} in {self._first()}."
                 )
 
@@ -198,8 +198,8 @@ def _stamp(fragment: Any) -> Stamp:
 
     host = socket.gethostname()
     if isinstance(fragment.filesystem, fs.LocalFileSystem):
-        found = Path(fragment.path).stat()
-        return Stamp(found.st_size, found.st_mtime_ns, found.st_ino, host)
+        status = Path(fragment.path).stat()
+        return Stamp(status.st_size, status.st_mtime_ns, status.st_ino, host)
     info = fragment.filesystem.get_file_info(fragment.path)
     return Stamp(info.size, info.mtime_ns, None, host)
 
@@ -214,14 +214,14 @@ def plain(kind: Any) -> Any:
 def found_files(path: Any) -> tuple[str, ...]:
     """The files, directories or addresses that a user's path stands for, in order."""
     needs("pyarrow", "Parquet", "parquet")
-    given = [path] if isinstance(path, str | Path) else list(path)
+    places = [path] if isinstance(path, str | Path) else list(path)
     paths: list[str] = []
-    for one in map(str, given):
+    for one in map(str, places):
         # Path.glob takes no absolute pattern
         matches = sorted(glob(one, recursive=True)) if has_magic(one) else [one]  # noqa: PTH207
         if not matches or ("://" not in one and not Path(matches[0]).exists()):
             raise FileNotFoundError(f"path must name Parquet files; there is none at {one!r}.")
-        paths += matches if len(given) == len(matches) == 1 else _files_in(matches)
+        paths += matches if len(places) == len(matches) == 1 else _files_in(matches)
     if not paths:
         raise FileNotFoundError("path must name Parquet files; got an empty list.")
     return tuple(paths)

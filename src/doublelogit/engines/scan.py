@@ -193,8 +193,8 @@ class ParquetScan:
             if len(inside):
                 parts.append(from_arrow(batch.take(inside)))
             start = stop
-        found = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
-        return found.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+        frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+        return frame.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
     def dtype(self, encoding: TableEncoding) -> Any:
         """Type of features that are kept: single precision if no column has more."""

@@ -144,8 +144,8 @@ class AveragedClassifier(AbstractPUClassifier):
         @over_blocks
         def ends(model: "AveragedClassifier", X: Any) -> Floats:
             X, side = model._features(X), model.model_.outcome_model
-            found = model.model_.credible(side.predictor(X), side.deviation(X), level)
-            return np.asarray(expit(found))
+            interval = model.model_.credible(side.predictor(X), side.deviation(X), level)
+            return np.asarray(expit(interval))
 
         return ends(self, X)
 
@@ -229,8 +229,8 @@ class AveragedClassifier(AbstractPUClassifier):
         return np.array(rows, [(name, column.dtype) for name, column in columns.items()])
 
     def _problem(self, rows: Rows) -> Problem:
-        known = beliefs(self.prevalence, self.label_frequency, labelled_share(rows))
-        return replace(super()._problem(rows), beliefs=known)
+        informed = beliefs(self.prevalence, self.label_frequency, labelled_share(rows))
+        return replace(super()._problem(rows), beliefs=informed)
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         self._check_size(problem)

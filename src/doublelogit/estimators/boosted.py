@@ -189,12 +189,12 @@ class BoostedClassifier(AbstractPUClassifier):
     def _bins(self, problem: Problem, X: Floats) -> tuple[Bins | None, Bins | None]:
         """What trees of the outcome and of the propensity may split."""
         codes = self._codes(problem.rows)
-        given = self._index("tree_features", problem.rows)
-        outcome = np.union1d(columns_of(problem.outcome), codes) if given is None else given
+        chosen = self._index("tree_features", problem.rows)
+        outcome = np.union1d(columns_of(problem.outcome), codes) if chosen is None else chosen
         columns = {"outcome": outcome, "propensity": columns_of(problem.propensity)}
         one, other = (
-            None if own is None else Bins.learn(X, own, np.isin(own, codes))
-            for own in self._sides(self.trees_of, columns)
+            None if some is None else Bins.learn(X, some, np.isin(some, codes))
+            for some in self._sides(self.trees_of, columns)
         )
         return one, other
 

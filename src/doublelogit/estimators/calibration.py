@@ -143,5 +143,5 @@ def _calibrated(predictor: Floats, y: Floats) -> tuple[float, float]:
         slope = expit(eta) - y
         return float(value), np.array([slope.sum(), slope @ predictor]) + apart / PRIOR_SD**2
 
-    found = minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS")
-    return float(found.x[0]), float(found.x[1])
+    optimum = minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS")
+    return float(optimum.x[0]), float(optimum.x[1])

@@ -204,9 +204,9 @@ class JointClassifier(AbstractPUClassifier):
 
     def _problem(self, rows: Rows) -> Problem:
         rate = self.false_label_rate
-        known = beliefs(self.prevalence, self.label_frequency, labelled_share(rows), rate)
-        found = replace(super()._problem(rows), beliefs=known, false_label_rate=rate)
-        return replace(found, scaled_penalty=self.scaled_penalty)
+        informed = beliefs(self.prevalence, self.label_frequency, labelled_share(rows), rate)
+        problem = replace(super()._problem(rows), beliefs=informed, false_label_rate=rate)
+        return replace(problem, scaled_penalty=self.scaled_penalty)
 
     def _check_orientation(self, problem: Problem) -> None:
         needs = {

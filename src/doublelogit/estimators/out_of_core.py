@@ -71,8 +71,8 @@ def expanded(
     """Features asked for, a column of the table replaced by the plain features that it became."""
     if features is None or encoding is None or isinstance(features, str):
         return features
-    known = {column.name: column.names for column in encoding.plain.columns}
-    return [name for f in features for name in known.get(f, (f,))]
+    names_of = {column.name: column.names for column in encoding.plain.columns}
+    return [name for f in features for name in names_of.get(f, (f,))]
 
 
 Predict = Callable[[Any, Any], Any]

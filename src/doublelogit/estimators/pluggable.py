@@ -34,13 +34,13 @@ class PluggableModels(AbstractPUClassifier):
     model_: LinearPair
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any = None) -> Rows:
-        own = self.outcome is not None, self.propensity is not None
-        if any(own) and is_distant(X):
+        plugged = self.outcome is not None, self.propensity is not None
+        if any(plugged) and is_distant(X):
             raise ValueError(
                 "a classifier of your own as outcome or propensity needs rows in memory; got "
                 f"{type(X).__name__}. Leave it out, or read the rows first."
             )
-        if not all(own):
+        if not all(plugged):
             return super()._rows(X, y, sample_weight, audited_y, groups)
         validate_data(self, X, skip_check_array=True)
         y = with_unlabelled(one_column(y), self.pos_label)

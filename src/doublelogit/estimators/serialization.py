@@ -71,8 +71,8 @@ def state_of(model: Any) -> dict[str, Any]:
             f"a model file holds classifiers of this library; got {name}, whose code it cannot "
             "hold. Save the classifier that it extends, or keep it by other means."
         )
-    kept = {k: v for k, v in vars(model).items() if FITTED.fullmatch(k)}
-    return {"class": name, "params": model.get_params(deep=False), "fitted": kept}
+    state = {k: v for k, v in vars(model).items() if FITTED.fullmatch(k)}
+    return {"class": name, "params": model.get_params(deep=False), "fitted": state}
 
 
 def from_state(state: dict[str, Any]) -> Any:
@@ -113,10 +113,10 @@ def _check_fitted(model: Any) -> None:
 
 def _check_finite(record: Any) -> None:
     """Refuse coefficients, covariances and weights that are no numbers."""
-    for part in fields(record):
-        value = vars(record)[part.name]
+    for entry in fields(record):
+        value = vars(record)[entry.name]
         if isinstance(value, np.ndarray) and not np.isfinite(value.astype(float)).all():
-            raise ModelFileError(f"its {part.name} holds values that are not finite.")
+            raise ModelFileError(f"its {entry.name} holds values that are not finite.")
         for inner in value if isinstance(value, tuple) else (value,):
             if is_dataclass(inner):
                 _check_finite(inner)

@@ -37,12 +37,12 @@ def with_unlabelled(y: Any, pos_label: Any, unlabelled: Any = None) -> Any:
     missing = _missing(values)
     if values.ndim > 2 or not missing.any():
         return y
-    known = np.array(values[~missing].tolist())
+    present = np.array(values[~missing].tolist())
     filled = values.copy()
     if unlabelled is None:
-        unlabelled = _unlabelled_value(np.unique(known), pos_label)
+        unlabelled = _unlabelled_value(np.unique(present), pos_label)
     filled[missing] = unlabelled
-    return filled.astype(known.dtype) if known.dtype.kind in "biuf" else filled
+    return filled.astype(present.dtype) if present.dtype.kind in "biuf" else filled
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -107,9 +107,9 @@ def _positive_value(values: NDArray[Any], pos_label: Any) -> Any:
     if evident:
         return values.dtype.type(1)
     texts = all(isinstance(value, str) for value in values.tolist())
-    meant = evident_positive(values.tolist()) if texts else None
-    if meant is not None:
-        return meant
+    evident_text = evident_positive(values.tolist()) if texts else None
+    if evident_text is not None:
+        return evident_text
     if len(values) == 2 and "" in values.tolist():  # a mark, or nothing
         return values[-1]
     if len(values) == 2:
@@ -301,20 +301,20 @@ def feature_index(
         return None
     if isinstance(features, str) or not hasattr(features, "__iter__"):
         raise ValueError(f"{name} must be a list of names or indices; got {features!r}.")
-    known = {} if names is None else {str(value): j for j, value in enumerate(names)}
+    places = {} if names is None else {str(value): j for j, value in enumerate(names)}
     features = list(features)
     if len(features) == n_features and all(isinstance(f, bool | np.bool_) for f in features):
         return np.flatnonzero(features)
-    index = [_one_index(feature, name, n_features, known) for feature in features]
+    index = [_one_index(feature, name, n_features, places) for feature in features]
     return np.unique(np.array(index, dtype=np.intp))
 
 
-def _one_index(feature: Any, name: str, n_features: int, known: dict[str, int]) -> int:
+def _one_index(feature: Any, name: str, n_features: int, places: dict[str, int]) -> int:
     if isinstance(feature, str):
-        if feature not in known:
-            hint = f"the features are {listed(known)}" if known else "X has no feature names"
+        if feature not in places:
+            hint = f"the features are {listed(places)}" if places else "X has no feature names"
             raise ValueError(f"{name} must name features of X; got {feature!r}, but {hint}.")
-        return known[feature]
+        return places[feature]
     whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
     if whole and -n_features <= feature < n_features:
         return int(feature) % n_features

@@ -87,19 +87,19 @@ def bind(
     problem = classifier.bind(X, y, sample_weight, audited_y)
     model = classifier.model_
     centred = model if problem.shift is None else model.uncentred(-problem.shift)
-    found = FittedProblem(problem, problem.theta(centred), feature_names(classifier))
-    _check_maximum(found)
-    return found
+    fitted = FittedProblem(problem, problem.theta(centred), feature_names(classifier))
+    _check_maximum(fitted)
+    return fitted
 
 
-def _check_maximum(found: FittedProblem) -> None:
-    problem = found.problem
-    grad = problem.likelihood.value_grad(found.theta).grad
+def _check_maximum(fitted: FittedProblem) -> None:
+    problem = fitted.problem
+    grad = problem.likelihood.value_grad(fitted.theta).grad
     size = largest(grad, problem.likelihood.unit)
     if size <= STATIONARY:
         return
     # twice what the log-likelihood would gain by going on to the maximum
-    gain = problem.n**2 * grad @ found.inverse_information @ grad
+    gain = problem.n**2 * grad @ fitted.inverse_information @ grad
     if gain > NOT_A_MAXIMUM:
         raise ValueError(
             "inference needs the rows of fit and a fit that has converged: the gradient of the "

@@ -129,15 +129,15 @@ class PosteriorInference(Inference):
         Its probability is at least ``level``: half as much lies below it as above.
         """
         _only_posterior(options)
-        names, found = self._found(by)
-        bounds = found.labelled_share[:, None], np.ones((len(names), 1))
-        return self._estimates("prevalence", names, found.prevalence(), bounds, level, by)
+        names, groups = self._found(by)
+        bounds = groups.labelled_share[:, None], np.ones((len(names), 1))
+        return self._estimates("prevalence", names, groups.prevalence(), bounds, level, by)
 
     def label_frequency(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
         """P(S=1 | Y=1), the share of positives that are labelled; see :meth:`prevalence`."""
-        estimates, found = self.prevalence(by=by, level=level, **options), self._found(by)[1]
+        estimates, groups = self.prevalence(by=by, level=level, **options), self._found(by)[1]
         each = {None: estimates} if by is None else estimates
-        shares = zip(each.items(), found.labelled_share, found.prevalence()[0], strict=True)
+        shares = zip(each.items(), groups.labelled_share, groups.prevalence()[0], strict=True)
         inverted = {}
         for (group, pi), mean_s, means in shares:
             value = float(self._mixture.weight @ (mean_s / means))
@@ -149,10 +149,10 @@ class PosteriorInference(Inference):
     def hidden(self, *, by: Any = None, level: float = 0.95, **options: Any) -> Any:
         """Number of positives among the unlabelled rows, with a credible interval."""
         _only_posterior(options)
-        names, found = self._found(by)
-        unlabelled = found.sums.counts[:, 2:]
+        names, groups = self._found(by)
+        unlabelled = groups.sums.counts[:, 2:]
         bounds = (np.zeros_like(unlabelled), unlabelled)
-        return self._estimates("hidden positives", names, found.hidden(), bounds, level, by)
+        return self._estimates("hidden positives", names, groups.hidden(), bounds, level, by)
 
     def summary(self, level: float = 0.95) -> Summary:
         """Posterior means, standard deviations, credible intervals and odds ratios."""

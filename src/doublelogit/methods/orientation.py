@@ -136,7 +136,7 @@ def what_tells(problem: Problem) -> str:
     return problem.symmetry.broken_by(problem) or "curves"
 
 
-def strength_gap(problem: Problem, theta: Floats, seen: ValueGradHess | None = None) -> float:
+def strength_gap(problem: Problem, theta: Floats, last: ValueGradHess | None = None) -> float:
     """How much stronger the class is than the labelling, in standard errors."""
     terms = problem.label
     gram = problem.moments.gram(terms)
@@ -145,7 +145,7 @@ def strength_gap(problem: Problem, theta: Floats, seen: ValueGradHess | None = N
     # truth: mean and variance of such a form are known
     place = terms.embed(np.arange(terms.size, dtype=np.float64))
     models = [m.take(place).astype(np.intp) for m in (problem.outcome, problem.propensity)]
-    outcome, labelling = (np.outer(part, part) for part in problem.symmetry.strengths)
+    outcome, labelling = (np.outer(strength, strength) for strength in problem.symmetry.strengths)
     form = np.block(
         [
             [(outcome - labelling)[i, j] * spread[np.ix_(models[i], models[j])] for j in (0, 1)]
@@ -153,7 +153,7 @@ def strength_gap(problem: Problem, theta: Floats, seen: ValueGradHess | None = N
         ]
     )
     with np.errstate(over="ignore", invalid="ignore"):  # a gap beyond all numbers is not known
-        noise = form @ inverse_information(problem, theta, None if seen is None else seen.hess)
+        noise = form @ inverse_information(problem, theta, None if last is None else last.hess)
         difference = theta @ form @ theta - np.trace(noise)
         variance = 4 * theta @ noise @ form @ theta + 2 * np.trace(noise @ noise)
         return float(difference / np.sqrt(max(variance, np.finfo(float).tiny)))

@@ -84,11 +84,11 @@ def _scores(table: Table, method: Method, propensity: str) -> tuple[dict[str, Fl
     if trees is not None and trees.judges_straight and propensity not in BENDING:
         return _averaged_scores(table, method, propensity)
     joint, able = METHODS[CHECKING_METHOD], trees is not None
-    parts = folds_of(table)
+    splits = folds_of(table)
     scores = {}
     for learner in CANDIDATES if able else CANDIDATES[:2]:
         fitted = quietly(fit_table, table, joint, None, Learners(learner, propensity))
-        scores[learner] = held_out(table, fitted, parts)
+        scores[learner] = held_out(table, fitted, splits)
     return scores, fitted
 
 
@@ -115,7 +115,7 @@ def held_out(table: Table, fitted: FittedTable, folds: list[Split]) -> Floats:
     X = table.encoded(fitted.encoding)
 
     def values(train: Ints, test: Ints) -> Floats:
-        part = quietly(fit_rows, clone(fitted.classifier), X, table, train)
-        return label_log_likelihoods(table.s[test], part.predict_label_proba(X.iloc[test]))
+        refitted = quietly(fit_rows, clone(fitted.classifier), X, table, train)
+        return label_log_likelihoods(table.s[test], refitted.predict_label_proba(X.iloc[test]))
 
     return cross_fitted(len(table), folds, values)

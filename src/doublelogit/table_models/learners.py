@@ -122,16 +122,16 @@ class Learners:
 
     def settings(self, encoding: TableEncoding, roles: Roles) -> dict[str, Any]:
         """Parameters of classifiers that take curves or trees."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if encoding.curves and LINEAR in self._both:
-            found["smooth_features"] = list(encoding.curves)
+            settings["smooth_features"] = list(encoding.curves)
         if BOOSTING in self._both:
             models = ("outcome", "propensity")
             boosted = [name for name in models if vars(self)[name] == BOOSTING]
-            found["trees_of"] = "both" if len(boosted) == 2 else boosted[0]
-            found["categorical_features"] = list(encoding.codes)
-            found["tree_features"] = self._tree_features(encoding, roles)
-        return found
+            settings["trees_of"] = "both" if len(boosted) == 2 else boosted[0]
+            settings["categorical_features"] = list(encoding.codes)
+            settings["tree_features"] = self._tree_features(encoding, roles)
+        return settings
 
     def _labelling(self, encoding: TableEncoding, roles: Roles) -> tuple[str, ...]:
         """Columns named for labelling, along which the class is no more than a straight line.

@@ -61,8 +61,8 @@ class TableDoubts:
     @property
     def serious(self) -> tuple[Finding, ...]:
         """Findings that a user should know before a fit, most important first."""
-        found = (*self.leaks, *self.few_labels, *self.ids, *self.shaped)
-        return tuple(finding for finding in found if finding.level != FINE)
+        every = (*self.leaks, *self.few_labels, *self.ids, *self.shaped)
+        return tuple(finding for finding in every if finding.level != FINE)
 
 
 def _few_labels(labelled: int, encoding: TableEncoding) -> list[Finding]:
@@ -120,8 +120,8 @@ def _raw(column: Any) -> Floats:
 
 def _leaks(table: Table) -> list[Finding]:
     s, columns = table.s == 1, [plain(column) for column in table.encoding.used]
-    found = [_leak(column, table.features[column.name], s) for column in columns]
-    return [leak for leak in found if leak is not None]
+    suspects = [_leak(column, table.features[column.name], s) for column in columns]
+    return [leak for leak in suspects if leak is not None]
 
 
 def _leak(column: ColumnEncoding, values: Any, s: Any) -> Finding | None:

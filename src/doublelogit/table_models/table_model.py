@@ -52,8 +52,8 @@ class FittedTable:
     @property
     def known(self) -> dict[str, Any]:
         """What was given as known from elsewhere, as parameters of a classifier."""
-        given = self.classifier.get_params(deep=False)
-        return {name: given[name] for name in KNOWLEDGE if given.get(name)}
+        parameters = self.classifier.get_params(deep=False)
+        return {name: parameters[name] for name in KNOWLEDGE if parameters.get(name)}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -208,8 +208,8 @@ def make_classifier(
             )
         settings[name] = features.features_of(columns, name)
     classifier = _class_of(method)
-    own = learners.settings(encoding, roles)
-    settings |= {name: own[name] for name in own if takes(method, name)}
+    of_learners = learners.settings(encoding, roles)
+    settings |= {name: of_learners[name] for name in of_learners if takes(method, name)}
     _check_parameters(method, parameters or {})
     return classifier(**(settings | dict(parameters or {})))
 

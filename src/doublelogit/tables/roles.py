@@ -138,11 +138,11 @@ class Roles:
     def feature_columns(self, columns: Sequence[str]) -> list[str]:
         """The columns that a model may use, in the order of the table."""
         wanted = self._features_among(columns)
-        found = [name for name in columns if name in wanted]
-        if not found:
+        features = [name for name in columns if name in wanted]
+        if not features:
             others = ", ".join(sorted(self.reserved))
             raise TableError(f"the table must have a column besides {others}: there is no feature.")
-        return found
+        return features
 
 
 def _names(role: str, given: Any) -> tuple[str, ...]:

@@ -91,9 +91,9 @@ class Table:
         if len(rows) == len(self):
             return self
         taken = ("s", "ids", "weight", "audited", "cluster", "group")
-        parts = {name: vars(self)[name] for name in taken}
-        parts = {name: None if value is None else value[rows] for name, value in parts.items()}
-        return replace(self, features=self.features.iloc[rows], **parts, _encoded={})
+        columns = {name: vars(self)[name] for name in taken}
+        columns = {name: None if value is None else value[rows] for name, value in columns.items()}
+        return replace(self, features=self.features.iloc[rows], **columns, _encoded={})
 
     @property
     def row_weight(self) -> Floats:
