@@ -38,7 +38,7 @@ ROOMS = {
     "estimators": ("classifiers: validate, call a method,", "delegate predictions"),
     "averaged": ("AVERAGED: mechanisms", "of labelling x shapes"),
     "methods": ("NAIVE, TM, JOINT, EM,", "LBE: Problem to PUFit"),
-    "bends": ("trees and networks", "under guards"),
+    "bends": ("boosted trees", "under guards"),
     "label_models": ("s(x) of any", "shape, stacked"),
     "engines": ("rows in memory,", "Parquet files, Dask"),
     "tables": ("files, roles, labels,", "encoding of columns"),
