@@ -44,15 +44,15 @@ ROOMS = {
     "tables": ("files, roles, labels,", "encoding of columns"),
     "fitted": ("what was fitted,", "behind one protocol"),
     "findings": ("sentences as data:", "level, text, numbers"),
-    "core": ("likelihood, labels, rows, design,", "objectives, solvers, folds"),
-    "common": ("files, archive,", "threads, wording"),
+    "core": ("likelihood, rows, design,", "objectives, solvers, folds"),
+    "common": ("files, archive,", "threads, words"),
     "registry": ("methods, what", "each can do"),
     "datasets": ("bundled", "tables"),
     "labelling": ("scenarios", "of labels"),
     "metrics": ("scores", ""),
 }
 SMALL = {"_types", "exceptions"}  # single files without a room
-WIDE = {"core": 2.2, "estimators": 2.0, "metrics": 0.7, "datasets": 0.8, "labelling": 0.8}
+WIDE = {"core": 1.75, "registry": 0.95, "datasets": 0.86, "labelling": 0.91, "metrics": 0.8}
 WALKS = {
     "a fit of AVERAGED": ("#0072B2", "estimators averaged methods fitted engines core findings"),
     "doublelogit report": (
@@ -63,8 +63,8 @@ WALKS = {
     "doublelogit reproduce": ("#009E73", "cli studies estimators datasets labelling metrics"),
 }
 
-WIDTH, LEFT, RIGHT, TOP = 1120, 150, 20, 64
-FLOOR, ROOM, GAP = 84, 64, 12
+WIDTH, LEFT, RIGHT, TOP = 860, 128, 8, 52
+FLOOR, ROOM, GAP = 80, 66, 8
 INK, PALE, LINE = "#1f2430", "#5b6372", "#aab2c0"
 TINTS = ("#fdf6ec", "#ffffff")
 
@@ -97,12 +97,12 @@ def drawn_room(name: str, x: float, y: float, width: float) -> list[str]:
     """A box, its name, its words and a dot for each walk that enters it."""
     dash = "5 4" if name == "studies" else "none"
     shapes = [box(x, y, width, ROOM, "#ffffff", PALE, dash)]
-    shapes.append(text(x + 9, y + 20, name, 14, font_weight="bold"))
+    shapes.append(text(x + 9, y + 20, name, 15, font_weight="bold"))
     shapes += [
-        text(x + 9, y + 37 + 15 * i, line, 12, PALE) for i, line in enumerate(ROOMS[name]) if line
+        text(x + 9, y + 39 + 16 * i, line, 13, PALE) for i, line in enumerate(ROOMS[name]) if line
     ]
     entering = [colour for colour, rooms in WALKS.values() if name in rooms.split()]
-    for i, colour in enumerate(entering):
+    for i, colour in enumerate(reversed(entering)):
         shapes.append(
             f'<circle cx="{x + width - 11 - 13 * i:.0f}" cy="{y + 14}" r="5" fill="{colour}"/>'
         )
@@ -113,7 +113,7 @@ def drawn_floor(number: int, title: str, rooms: list[str]) -> list[str]:
     """A band across the picture, with its rooms side by side."""
     y = TOP + FLOOR * number
     band = f'<rect x="0" y="{y}" width="{WIDTH}" height="{FLOOR}" fill="{TINTS[number % 2]}"/>'
-    shapes = [band, text(20, y + FLOOR / 2 + 5, title, 14, PALE, font_style="italic")]
+    shapes = [band, text(8, y + FLOOR / 2 + 5, title, 14, PALE, font_style="italic")]
     room = WIDTH - LEFT - RIGHT - GAP * (len(rooms) - 1)
     unit = room / sum(WIDE.get(name, 1.0) for name in rooms)
     x = float(LEFT)
@@ -126,12 +126,12 @@ def drawn_floor(number: int, title: str, rooms: list[str]) -> list[str]:
 
 def legend() -> list[str]:
     """The direction of imports, and the colours of the walks."""
-    shapes = [text(20, 38, "Imports go down only.", 14, font_weight="bold")]
-    x = 400
+    shapes = [text(8, 32, "Imports go down only.", 14, font_weight="bold")]
+    x = 250
     for name, (colour, _) in WALKS.items():
-        shapes.append(f'<circle cx="{x}" cy="33" r="5" fill="{colour}"/>')
-        shapes.append(text(x + 11, 38, name, 13))
-        x += 180
+        shapes.append(f'<circle cx="{x}" cy="27" r="5" fill="{colour}"/>')
+        shapes.append(text(x + 11, 32, name, 13))
+        x += 205
     return shapes
 
 
