@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import dask.array as da
 import numpy as np
 import pytest
 from plans import SMALL_PLAN
@@ -45,10 +44,7 @@ from doublelogit.report import sections
 from doublelogit.report.pictures import BLUE, Picture
 from doublelogit.report.section import Section
 from doublelogit.simulation import evaluate, simulate_labels
-from doublelogit.studies import rivals
 from doublelogit.studies.experiments import Store, load_plan, run
-from doublelogit.studies.registry import RIVALS
-from doublelogit.studies.rivals.base import PrevalenceRival
 from doublelogit.tables import Table
 
 ROOT = Path(__file__).parent.parent
@@ -113,37 +109,6 @@ def test_a_finding_of_a_fit_is_a_sentence_and_one_line(half, monkeypatch):
     assert found["level"] == "attention"
     assert found["numbers"] == {"share": table.s.mean()}
     assert sentence in report.to_html()
-
-
-class TwiceClassifier(PrevalenceRival):
-    """A rival of one file: every second positive is labelled, so twice as many are there."""
-
-    def __init__(self, *, C=1.0, pos_label=None, random_state=0):
-        self.C = C
-        self.pos_label = pos_label
-        self.random_state = random_state
-
-    def _estimate(self, sample):
-        return 2 * sample.mean_s
-
-
-def test_a_rival_is_one_file_and_one_line_of_the_registry_of_studies(monkeypatch, tmp_path):
-    method = replace(RIVALS["tice"], name="twice", estimator="twice:TwiceClassifier")
-    module = ModuleType(method.module)
-    module.TwiceClassifier = TwiceClassifier
-    monkeypatch.setitem(sys.modules, method.module, module)
-    monkeypatch.setitem(registry.CLASSIFIERS, method.class_name, method)
-    monkeypatch.setitem(RIVALS, method.name, method)
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    s = (np.arange(200) % 4 == 0) & (X[:, 0] > 0)
-    model = rivals.TwiceClassifier().fit(X, s)
-    assert model.prevalence_ == pytest.approx(2 * s.mean())
-    assert model.label_frequency_ == pytest.approx(0.5)
-    model.save(tmp_path / "twice.dlm")
-    again = doublelogit.load(tmp_path / "twice.dlm")
-    np.testing.assert_array_equal(again.predict_hidden(X), model.predict_hidden(X))
-    with pytest.raises(TypeError, match="TwiceClassifier needs its rows in memory"):
-        model.fit(da.from_array(X), s)
 
 
 OF_MINE = """
