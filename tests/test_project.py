@@ -103,7 +103,9 @@ def commands(page):
 def test_documented_commands_print_what_the_page_says(
     page, command, printed, tmp_path, monkeypatch
 ):
-    shutil.copy(ROOT / "examples" / "clinic.csv", tmp_path)
+    folder = tmp_path / "examples" if page == "README.md" else tmp_path
+    folder.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "examples" / "clinic.csv", folder)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "80"})
     assert result.exit_code == 0, result.output

@@ -8,19 +8,31 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from plans import SMALL_PLAN
 from scipy.special import expit, logit
+from sklearn.base import clone
 from tables_of_tests import clinic
 
 import doublelogit
-from doublelogit import Report, Roles, TableClassifier, registry
+from doublelogit import (
+    NaiveClassifier,
+    Report,
+    Roles,
+    TableClassifier,
+    TwoModelsClassifier,
+    registry,
+)
 from doublelogit.averaged import mechanisms, shapes
 from doublelogit.averaged.coordinates import following
 from doublelogit.averaged.expectation import TiedPair
 from doublelogit.averaged.mechanisms import Arguments, Mechanism, Odds
 from doublelogit.averaged.shapes import Components, Shape
+from doublelogit.core.rows import each_column, labelled_share, plus
+from doublelogit.engines.memory import memory_rows
 from doublelogit.estimators import serialization
 from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.export import to_onnx
@@ -32,6 +44,7 @@ from doublelogit.report import sections
 from doublelogit.report.pictures import BLUE, Picture
 from doublelogit.report.section import Section
 from doublelogit.simulation import evaluate, simulate_labels
+from doublelogit.studies.experiments import Store, load_plan, run
 from doublelogit.tables import Table
 
 ROOT = Path(__file__).parent.parent
@@ -74,6 +87,124 @@ def test_a_method_is_one_file_and_one_line_of_the_registry(half, tmp_path):
     model.save(tmp_path / "half.dlm")
     made = simulate_labels(frame, "sick", ignore=("patient", "diagnosed"))
     assert "half" in {score.method for score in evaluate(made)}
+
+
+def even(share):
+    """A sentence of ``findings/fit.py``."""
+    text = f"{share:.0%} of the rows are labelled, and every second positive."
+    return Finding(ATTENTION, "identification", text, {"share": share})
+
+
+def test_a_finding_of_a_fit_is_a_sentence_and_one_line(half, monkeypatch):
+    monkeypatch.setattr(
+        HalfClassifier, "_findings", lambda _, problem, __: [even(labelled_share(problem.rows))]
+    )
+    table = Table.from_frame(clinic(400).drop(columns="sick"), "diagnosed")
+    with pytest.warns(doublelogit.WeakIdentificationWarning, match="every second positive"):
+        model = TableClassifier("diagnosed", "half").fit(table)
+    sentence = even(table.s.mean()).text
+    assert sentence in [finding.text for finding in model.findings_]
+    report = Report(model, table, n_resamples=19)
+    found = next(one for one in report.to_dict()["verdict"] if one["text"] == sentence)
+    assert found["level"] == "attention"
+    assert found["numbers"] == {"share": table.s.mean()}
+    assert sentence in report.to_html()
+
+
+OF_MINE = """
+from sklearn.datasets import make_blobs
+from sklearn.utils import Bunch
+def load_blobs():
+    X, y = make_blobs(300, centers=2, random_state=0)
+    return Bunch(data=X, target=y)
+"""
+
+
+def test_a_data_set_is_a_function_and_an_entry_of_a_plan(tmp_path, monkeypatch):
+    (tmp_path / "of_mine.py").write_text(OF_MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    entry = '[[datasets]]\nname = "blobs"\nload = "of_mine:load_blobs"\n'
+    (tmp_path / "plan.toml").write_text(SMALL_PLAN + entry + "[repetitions]\nfirst = 1\n")
+    store = Store(tmp_path)
+    run(load_plan(tmp_path / "plan.toml"), "first", store, datasets=["blobs"])
+    rows = store.frame()
+    assert (rows["status"] == "ok").all()
+    assert len(rows) == 6  # three label frequencies, two methods
+    assert rows.groupby("method")["accuracy"].mean()["ORACLE"] > 0.9
+
+
+class Halved:
+    """A column of the engine below: an array in each place."""
+
+    def __init__(self, *places):
+        self.places = places
+
+
+@dataclass(frozen=True)
+class TwoHalves:
+    """An engine of one file: rows in two places, each in memory there."""
+
+    places: tuple[Any, Any]
+
+    n_features = property(lambda self: self.places[0].n_features)
+    labels = property(lambda self: self._column("labels"))
+    weight = property(lambda self: self._column("weight"))
+    cluster = None
+
+    def _column(self, name):
+        first, second = (vars(place)[name] for place in self.places)
+        if not isinstance(first, tuple):
+            return Halved(first, second)
+        pairs = zip(first, second, strict=True)
+        return type(first)(*(None if a is None else Halved(a, b) for a, b in pairs))
+
+    def _each(self, verb, fn, columns):
+        for i, place in enumerate(self.places):
+            here = [each_column(lambda half, i=i: half.places[i], column) for column in columns]
+            yield getattr(place, verb)(fn, *here)
+
+    def sum_rows(self, fn, *columns):
+        return plus(*self._each("sum_rows", fn, columns))
+
+    def sum_columns(self, fn, *columns):
+        return plus(*self._each("sum_columns", fn, columns))
+
+    def map_rows(self, fn, *columns):
+        return Halved(*self._each("map_rows", fn, columns))
+
+    def map_columns(self, fn, *columns):
+        return Halved(*self._each("map_columns", fn, columns))
+
+    def collect(self, fn, *columns):
+        return np.concatenate([*self._each("collect", fn, columns)])
+
+    def scatter(self, values):
+        n = len(self.places[0])
+        return Halved(values[:n], values[n:])
+
+    def restrict(self, _, *columns):
+        return self, columns
+
+    def centred(self, centre):
+        return TwoHalves(tuple(place.centred(centre) for place in self.places))
+
+    def thinned(self, _):
+        return None
+
+
+@pytest.mark.parametrize("model", [NaiveClassifier(), TwoModelsClassifier(tol=0, max_iter=3)])
+def test_an_engine_is_a_class_with_the_verbs_of_rows(model, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal([0.0, 0.0, 9.0], size=(500, 3))  # the last column far from zero
+    s = (rng.random(500) < 0.6 / (1 + np.exp(-X[:, 0]))).astype(float)
+    whole = clone(model).fit(X, s)
+    halves = TwoHalves((memory_rows(X[:200], s[:200]), memory_rows(X[200:], s[200:])))
+    monkeypatch.setattr(type(model), "_labelled_rows", lambda *_: halves)
+    other = clone(model)
+    other.classes_ = np.array([0, 1])
+    other.fit(X, s)
+    np.testing.assert_allclose(other.coef_, whole.coef_, atol=1e-8)
+    np.testing.assert_allclose(other.predict_hidden(X), whole.predict_hidden(X), atol=1e-8)
 
 
 def far_away(analysis):
@@ -280,15 +411,35 @@ def test_every_mechanism_draws_labels_as_often_as_its_propensity_says(mechanism)
     np.testing.assert_allclose(rates, exact, atol=0.02)
 
 
-def test_contributing_has_the_recipes():
+def test_labels_of_several_sources_reach_kernels_and_no_classifier_yet():
+    """NaN is a source that did not look at the row."""
+    s = np.array([[1, 0], [np.nan, 1], [0, 0], [0, np.nan]])
+    rows = TwoHalves(tuple(memory_rows(np.zeros((2, 1)), half) for half in (s[:2], s[2:])))
+    by_source = rows.sum_columns(lambda labels: np.nansum(labels.by_source, axis=0), rows.labels)
+    np.testing.assert_array_equal(by_source, [1, 1])
+    assert rows.sum_columns(lambda labels: labels.any.sum(), rows.labels) == 2
+    with pytest.raises(ValueError, match="the labels of one source for one class"):
+        NaiveClassifier().fit(np.zeros((4, 1)), s)
+
+
+def test_contributing_has_the_recipes_each_with_the_files_that_it_touches():
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    assert re.findall(r"### Add an? (\w+)", text) == [
+    recipes = text.split("## Recipes")[1].split("\n## ")[0].split("### Add a")[1:]
+    named = [re.match(r"n? ([\w ]+)", recipe)[1] for recipe in recipes]
+    assert named == [
         "method",
         "rival",
-        "data",
         "mechanism",
         "shape",
-        "engine",
-        "command",
+        "label source",
+        "finding",
         "section",
+        "command",
+        "data set",
+        "engine",
     ]
+    assert [recipe.count("*Files") for recipe in recipes] == [1] * len(recipes)
+    package = Path(doublelogit.__file__).parent
+    paths = re.findall(r"`([\w/]+/(?:\w+\.(?:py|md|json|csv))?)`", " ".join(recipes))
+    missing = [p for p in paths if not ((ROOT / p).exists() or (package / p).exists())]
+    assert [p for p in missing if not p.endswith("/mine.py")] == []

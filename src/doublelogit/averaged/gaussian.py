@@ -22,6 +22,8 @@ are the same, and expectations are taken by the curvature.
 
 The expansion about one gaussian predicts those of other slices and of other priors, and how well:
 an ascent starts from the prediction, and is skipped where it would change next to nothing.
+
+Hessians are of all rows: curvature along the ridge is a small difference of large sums.
 """
 
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,9 @@
-"""Files that are written whole or not at all, and never onto what was read."""
+"""Files that are written whole or not at all, and never onto what was read.
+
+A temporary file is locked while its writer lives, so that the next process can tell a leftover of a
+killed one from the work of another without clocks or process ids. Its name is random, so that
+nobody can plant a link there.
+"""
 
 import errno
 import os

@@ -8,6 +8,9 @@ Three axes, always in this order:
 
 ``any`` is a label of the class by any of its sources. It is all that a method with one propensity
 needs; methods that tell sources apart read ``by_source``.
+
+Every verb of an engine cuts the tuple like one column: a new column of labels changes neither
+engines nor the signatures of kernels.
 """
 
 from typing import NamedTuple

@@ -4,6 +4,8 @@ An objective is asked for as much as a step needs: the gradient, the value too, 
 as well. All are divided by the total weight n of the rows, so that tolerances mean the same
 for every sample size; the penalty ``l2/2 |w|^2``, intercepts free, is on the *sum* of the
 losses (l2 = 1/C of scikit-learn), hence also divided by n.
+
+Penalties on the sum hold in weighted fits too; otherwise EM would not climb its own objective.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,8 @@
 
 A file is mapped block by block and unmapped again, so that it never counts for more memory than
 a block; it has no name, and is gone with the last use of it, however the process ends.
+
+Files are written by calls and mapped to be read: a full disk is an error then, not a signal.
 """
 
 import tempfile

@@ -3,6 +3,8 @@
 Each partition becomes rows in memory where it is, and every verb is one task per partition.
 Columns stay beside their partitions; statistics come to the caller and are added in the order of
 the partitions. What a lost worker held is computed again by Dask from where it came.
+
+Tasks are not named by content: hashing the data would cost more than the work.
 """
 
 import sys

@@ -4,6 +4,8 @@ Row groups that a filter rules out by their statistics are not read, and only th
 asked for are decoded, a batch at a time: a large row group takes no more memory than a small one.
 Checksums of pages are verified where a file has them, and a file must stay the same from pass to
 pass: several passes over different rows would add up to numbers of nothing.
+
+Workers on other machines may have copies of the files, of which sizes are compared.
 """
 
 import socket

@@ -30,13 +30,14 @@ from doublelogit.methods.logistic import DENSE_LIMIT
 class AveragedClassifier(AbstractPUClassifier):
     """AVERAGED: Bayesian averaging of double logistic models by variational inference.
 
-    Labels say little of how many positives are hidden: models with very different prevalences
-    fit them alike. Maximum likelihood picks one of these models. This classifier averages all of
-    them: labelling at random, labelling that follows the class, labelling that depends on the
-    features in its own way, each weighted by its evidence under a prior learned from real tables.
-    Nothing needs to be tuned. Where the labels settle the question it agrees with
-    :class:`JointClassifier`; where they do not, its probabilities keep to the middle and its
-    credible intervals are wide.
+    Models with very different prevalences fit the same labels. Maximum likelihood picks one of
+    them; this classifier averages all, each weighted by its evidence under a prior learned from
+    real tables. A component of its posterior is a mechanism (labelling at random, labelling that
+    follows the class, labelling with slopes of its own or of the features named for it), a shape of
+    the class (a line, any) and a prevalence, with a gaussian of the coefficients: the one with the
+    largest lower bound of the evidence. Nothing needs to be tuned. Where the labels settle the
+    question it agrees with :class:`JointClassifier`; elsewhere its probabilities keep to the middle
+    and its credible intervals are wide.
 
     Parameters
     ----------
@@ -44,9 +45,9 @@ class AveragedClassifier(AbstractPUClassifier):
         Features that the models may use; None is all, an empty list a constant. A constant
         propensity is the SCAR assumption.
     smooth_features : array-like of names or indices, default=None
-        Features of the outcome that bend others, such as the columns of a spline. Because a class
-        may have them and be straight, they do not count as named features where class and
-        labelling are told apart. They are no features of the propensity unless named there.
+        Features of the outcome that are curves of others, such as the columns of a spline. They do
+        not count as named features where class and labelling are told apart, since a linear class
+        has curves by chance. The propensity does not use them unless they are named there.
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
         its standard deviation. One of them at most; it weighs the models beside the prior.
@@ -60,10 +61,10 @@ class AveragedClassifier(AbstractPUClassifier):
     intercept_, propensity_intercept_ : ndarray of shape (1,)
         Posterior means of the intercepts.
     evidence_ : structured ndarray
-        The components of the posterior: weight, log_evidence, prevalence and its standard
-        deviation, mechanism of labelling and shape of the class by name, and labelling_scale and
-        class_scale, the prior standard deviations of both predictors. A DataFrame takes it as it
-        is.
+        The components of the posterior, a row each: weight, log_evidence, prevalence,
+        prevalence_sd, mechanism of labelling and shape of the class by name, labelling_scale and
+        class_scale (prior standard deviations of x'gamma and x'beta). ``DataFrame(evidence_)``
+        works.
     model_ : PosteriorMixture
         The posterior, with the coefficients and covariances of each component.
     prevalence_, label_frequency_ : float

@@ -1,4 +1,8 @@
-"""What all classifiers share when they are fitted: validation, rows, findings."""
+"""What all classifiers share when they are fitted: validation, rows, findings.
+
+A failed fit leaves the classifier as it was: files may turn out bad in the middle, and half of a
+fit must not look like one.
+"""
 
 import warnings
 from abc import ABC, abstractmethod

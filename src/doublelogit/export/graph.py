@@ -1,4 +1,9 @@
-"""A graph of ONNX under construction: values that are computed with as with numbers."""
+"""A graph of ONNX under construction: values that are computed with as with numbers.
+
+Operators are those that runtimes of 2024 have in double precision, and formulas are in logits as in
+``fitted/``: their own sigmoid is rounded in the tails. Splits of trees lie halfway between values,
+so that the last digit of a logarithm moves no row to another leaf.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any

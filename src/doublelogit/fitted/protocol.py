@@ -6,6 +6,9 @@
     hidden_proba   t(x) = P(Y=1 | x, S=0)
 
 A model maps features to probabilities. It knows nothing of rows, labels or scikit-learn.
+
+Predictions, inference, reports and files ask this protocol and never the class of an estimator;
+``coef_`` and the like are views of it, so that nothing is stored twice.
 """
 
 from typing import Any, NamedTuple, Protocol

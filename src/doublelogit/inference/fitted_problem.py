@@ -1,4 +1,8 @@
-"""A maximum of the likelihood together with its rows: where inference begins."""
+"""A maximum of the likelihood together with its rows: where inference begins.
+
+Models do not keep their rows. A model is bound to rows again, and the gradient of their likelihood
+must vanish at it: other rows, or a fit that has not converged, are refused.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

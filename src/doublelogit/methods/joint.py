@@ -10,6 +10,10 @@ Maximise ``Q_n(beta, gamma) = mean_i s_i log s(x_i) + (1 - s_i) log(1 - s(x_i))`
 which creep. The default is a trust-region Newton on (beta, gamma) at once, from several starts,
 keeping the best. Q_n does not change when beta and gamma change places; the constraint
 picks one of the two, so it is enough to order them after the fit (see orientation.py).
+
+From the same start Newton and EM end in the same optimum in 23 of 36 problems of bundled tables;
+else Newton's is the better one eight times, the worse one five times (``benchmarks optima``). So
+JOINT starts from what EM makes of the first start, too.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,10 @@
-"""A model that can be fitted to soft targets again and again: what TM and EM alternate."""
+"""A model that can be fitted to soft targets again and again: what TM and EM alternate.
+
+Gradients are cheap, Hessians costly. A fit starts from the last solution and its inverse Hessian,
+which BFGS updates correct; it is renewed when steps shrink the gradient so little that a new one
+pays, or after as many steps as there are coefficients. A bound on how far a step moves predictors
+stops Newton from running off along flat tails.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -16,6 +16,9 @@ log-likelihood. By assumption alone the stronger model is the outcome, the one w
 varies more over the rows. The gap is then the difference of the two variances, less what noise in
 the coefficients adds to them, in its standard errors. (The order itself is not corrected for noise:
 away from a maximum, after a few MM rounds, the correction takes too much from a strong model.)
+
+Lemma 1 allows any norm. With intercepts in it, as printed (``orientation="norm"``), a propensity
+near 1 everywhere has the larger norm and would be taken for the outcome; hence the variances.
 """
 
 from collections.abc import Callable

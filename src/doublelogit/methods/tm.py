@@ -18,6 +18,9 @@ settle (``make -C benchmarks optima``), at another point than plain rounds where
 
 The state between rounds is the logit a of y(x) and log(1 - e(x)), per row, with
 OR = sigma(a + log(1-e)): the paper's weights in logarithms.
+
+In logarithms the weights are finite even where e(x) = 1, and the naive start is exact: with
+e = (1+s)/2, log(1-e) = log(1-s) - log 2 and logit y = logit s + log 2.
 """
 
 from functools import partial

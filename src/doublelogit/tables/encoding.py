@@ -1,4 +1,8 @@
-"""How all columns of a table become features: a list of descriptions, for frames and files."""
+"""How all columns of a table become features: a list of descriptions, for frames and files.
+
+Descriptions are frozen dataclasses that JSON holds. A fitted transformer of another library would
+have to be pickled, and would not load for ever.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -2,6 +2,11 @@
 
 Plain features are those of a column's own description; they serve logistic models. What is added
 serves the class alone: smooth terms beside the line of a number, the number of a category's level.
+
+A spline is an encoding: as further columns, smooth terms work with every engine, method and file.
+Labelling is given plain features only, and along columns named for labelling the class stays
+straight: a curve there would make up for whatever labelling is not. Knots are quantiles of a
+thinned column, the same in a frame and in files.
 """
 
 from collections.abc import Callable, Iterator

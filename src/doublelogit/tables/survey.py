@@ -2,6 +2,9 @@
 
 A column is shown part by part, as often as it takes, so that the same rows give the same
 description whichever door they come through. Formats of dates are skrub's.
+
+Medians come by selection, means and scales from moments that add up: a file gives the same model
+whether it is read or scanned.
 """
 
 import re

@@ -2,6 +2,9 @@
 
 Draws are seeded by their own keys and each is computed with one BLAS thread, so that any subset,
 order or number of workers gives the same numbers.
+
+Every row holds the settings that it was made with; a cell whose settings differ from the plan's is
+run again.
 """
 
 import re
