@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from doublelogit.common.thresholds import (
     ANOTHER_LIST,
@@ -55,7 +55,7 @@ def claim_of(own: Opinion, others: Sequence[Opinion], length: int) -> Claim:
     centre = float(precision.mean())
     apart = precision.var(ddof=1) if len(said) > 1 else 0.0  # opinions are a few of many
     spread = np.sqrt(apart + centre * (1 - centre) / max(length, 1) + UNSEEN)
-    reach = float(norm.ppf(0.5 + CLAIM_LEVEL / 2) * spread)
+    reach = float(ndtri(0.5 + CLAIM_LEVEL / 2) * spread)
     ends = np.clip([centre - reach, centre + reach], 0.0, 1.0)
     return Claim(length, own.precision, *ends.tolist())
 
