@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
-from scipy.stats import norm
+from scipy.special import expit, logit, ndtri
 
 from doublelogit._types import Floats
 from doublelogit.common.threads import with_paying_threads
@@ -44,7 +43,7 @@ class Calibration:
         gradient = np.array([slope.mean(), (slope * _logit(h)).mean()])
         value = float(np.clip(p.mean(), EDGE, 1 - EDGE))
         se = float(np.sqrt(gradient @ self.covariance @ gradient))
-        reach = norm.ppf((1 + level) / 2) * se / (value * (1 - value))
+        reach = ndtri((1 + level) / 2) * se / (value * (1 - value))
         low, high = (float(expit(logit(value) + sign * reach)) for sign in (-1, 1))
         return value, low, high
 

@@ -19,7 +19,6 @@ of 3000 rows at most (a coarsened posterior; ``Settings.coarse``).
 
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
-from scipy.stats import norm
 
 from doublelogit._types import Floats
 from doublelogit.averaged.settings import Settings
@@ -42,6 +41,7 @@ def class_scales(p: int, settings: Settings) -> dict[float, float]:
     if p == 0:
         return {1.0: 1.0}
     nodes = settings.node_values
-    weights = norm.pdf(nodes) / norm.pdf(nodes).sum()
+    density = np.exp(-(nodes**2) / 2)
+    weights = density / density.sum()
     scales = np.exp(SIGNAL + GROWTH * np.log(p) + SPREAD * nodes)
     return dict(zip(scales.tolist(), weights.tolist(), strict=True))

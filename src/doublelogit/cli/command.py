@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from doublelogit.cli.errors import BAD_TABLE, guarded
 from doublelogit.cli.output import Watched
 from doublelogit.common.files import check_apart, check_target, reading, sheet_path
+from doublelogit.common.promises import later
 from doublelogit.exceptions import UsageError
 
 CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE has ended
@@ -24,6 +25,7 @@ class Command(TyperCommand):
         asked = ctx.params
         with guarded(bool(asked.get("json") or asked.get("as_json"))):
             inputs = list(_read_by(asked))
+            later("scipy.stats")
             with reading(inputs):
                 if asked.get("out") is not None:
                     _check_out(asked["out"])  # before an hour's work

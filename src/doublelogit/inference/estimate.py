@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit, logit
-from scipy.stats import norm
+from scipy.special import expit, logit, ndtri
 
 from doublelogit._types import Floats
 
@@ -81,11 +80,11 @@ def share_estimate(
         return Estimate(name, value, 0.0, value, value, level, method)
     share = (value - least) / room
     if not 0 < share < 1:  # a ratio of estimates may leave the range: no logit, so cut it off
-        reach = norm.ppf(0.5 + level / 2) * se
+        reach = ndtri(0.5 + level / 2) * se
         low, high = np.clip([value - reach, value + reach], least, total)
         return Estimate(name, value, se, float(low), float(high), level, method)
     # d logit(p) = dp / (p (1 - p))
-    reach = norm.ppf(0.5 + level / 2) * (se / room) / (share * (1 - share))
+    reach = ndtri(0.5 + level / 2) * (se / room) / (share * (1 - share))
     low, high = (least + float(expit(logit(share) + sign * reach)) * room for sign in (-1, 1))
     return Estimate(name, value, se, low, high, level, method)
 

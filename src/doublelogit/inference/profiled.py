@@ -8,7 +8,7 @@ drawn, for the population's prevalence, and which rows are positive, for a numbe
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from doublelogit.core.rows import labelled_share
 from doublelogit.inference.covariance import Sampling, covariance
@@ -33,7 +33,7 @@ class ProfiledShares:
 
     def prevalence(self) -> Estimate:
         """Mean of y(x) in the population."""
-        share, z = self.shares.prevalence(), norm.ppf(0.5 + self.level / 2)
+        share, z = self.shares.prevalence(), ndtri(0.5 + self.level / 2)
         reach = float(z * self.shares.row_error()[0])
         value = float(share.value[0])
         ends = widened(self._regions, value, reach, self.profile.bounds)
@@ -59,7 +59,7 @@ class ProfiledShares:
             (value + n * (1 - rate) * (low - pi), value + n * (1 - rate) * (high - pi))
             for low, high in self._regions
         ]
-        reach = float(norm.ppf(0.5 + self.level / 2) * self.shares.chance_error()[0])
+        reach = float(ndtri(0.5 + self.level / 2) * self.shares.chance_error()[0])
         ends = widened(tuple(moved), value, reach, (0.0, most))
         return self._estimate("hidden positives", share, ends)
 

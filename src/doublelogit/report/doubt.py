@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from doublelogit.common import thresholds
 from doublelogit.inference.misfit import Misfit
