@@ -44,7 +44,7 @@ class Claim:
         # opinions are a few of many
         variance = precision.var(ddof=1) if len(precision) > 1 else 0.0
         chance = centre * (1 - centre) / max(length, 1)
-        reach = norm.ppf(0.5 + CLAIM_LEVEL / 2) * np.sqrt(variance + chance + SHARED_VARIANCE)
+        reach = ndtri(0.5 + CLAIM_LEVEL / 2) * np.sqrt(variance + chance + SHARED_VARIANCE)
         ends = np.clip([centre - reach, centre + reach], 0.0, 1.0)
         return cls(length, page.precision, *ends.tolist())
 
