@@ -72,7 +72,7 @@ def of_sample(columns: tuple[str, ...] = (), n: int = 350, **parameters: Any) ->
     frame = sample(n)
     roles = {"weight": "sample_weight", "audited": "audited_y"}
     extra = {roles[column]: frame[column].to_numpy() for column in columns}
-    model = AveragedClassifier(**parameters).fit(frame[NAMES], frame["s"], **extra)
+    model = AveragedClassifier(shape="line", **parameters).fit(frame[NAMES], frame["s"], **extra)
     return model, frame[NAMES]
 
 
@@ -82,7 +82,7 @@ def wide(**parameters: Any) -> Fitted:
     X = rng.normal(size=(50, 70)) * rng.uniform(0.5, 3.0, size=70) + rng.normal(size=70)
     y = rng.random(50) < expit(X[:, :4] @ np.full(4, 0.5))
     s = (y & (rng.random(50) < 0.6)).astype(int)
-    return AveragedClassifier(**parameters).fit(X, s), X
+    return AveragedClassifier(shape="line", **parameters).fit(X, s), X
 
 
 @design
@@ -91,7 +91,7 @@ def bundled() -> Fitted:
     X, y = load_benchmark("diabetes", return_X_y=True)
     X, y = X[:300], y[:300]
     s = draw(y, Scar(0.5).propensity(X), np.random.default_rng(0))
-    return AveragedClassifier().fit(X, s), X
+    return AveragedClassifier(shape="line").fit(X, s), X
 
 
 @design
@@ -111,7 +111,7 @@ def few_labels() -> Fitted:
     """Nothing named; fewer labels than slopes, so that labelling has none of its own."""
     frame = sample(n=200, seed=5)
     s = frame["s"] * (frame["s"].cumsum() <= 7)
-    return AveragedClassifier().fit(frame[NAMES], s), frame[NAMES]
+    return AveragedClassifier(shape="line").fit(frame[NAMES], s), frame[NAMES]
 
 
 @design
@@ -120,7 +120,7 @@ def sparse_rows() -> Fitted:
     rng = np.random.default_rng(7)
     X = sparse.csr_array(rng.normal(size=(300, 4)) * (rng.random((300, 4)) < 0.4))
     s = (rng.random(300) < expit(2 * X[:, [0]].toarray()[:, 0] - 1)).astype(int)
-    return AveragedClassifier().fit(X, s), X
+    return AveragedClassifier(shape="line").fit(X, s), X
 
 
 @design
@@ -182,9 +182,9 @@ def smooth() -> Fitted:
     """Squares of two features bend the class."""
     frame = sample()
     X = frame[NAMES].assign(aa=frame["a"] ** 2, bb=(frame["b"] - 2) ** 2)
-    return AveragedClassifier(smooth_features=["aa", "bb"], propensity_features=NAMES).fit(
-        X, frame["s"]
-    ), X
+    return AveragedClassifier(
+        shape="line", smooth_features=["aa", "bb"], propensity_features=NAMES
+    ).fit(X, frame["s"]), X
 
 
 @design
@@ -240,7 +240,9 @@ def parquet() -> Fitted:
         frame[:200].to_parquet(f"{folder}/0.parquet")
         frame[200:].to_parquet(f"{folder}/1.parquet")
         roles = Roles("s", weight="weight", audited="audited", features=NAMES)
-        return AveragedClassifier().fit(scan_parquet(f"{folder}/*.parquet", roles)), frame[NAMES]
+        return AveragedClassifier(shape="line").fit(
+            scan_parquet(f"{folder}/*.parquet", roles)
+        ), frame[NAMES]
 
 
 @design
@@ -249,7 +251,9 @@ def dask_arrays() -> Fitted:
     frame = sample()
     X = da.from_array(frame[NAMES].to_numpy(), chunks=(120, 3))
     s, weight = (da.from_array(frame[name].to_numpy(), chunks=100) for name in ("s", "weight"))
-    model = AveragedClassifier(propensity_features=[2]).fit(X, s, sample_weight=weight)
+    model = AveragedClassifier(shape="line", propensity_features=[2]).fit(
+        X, s, sample_weight=weight
+    )
     return model, frame[NAMES].to_numpy()
 
 

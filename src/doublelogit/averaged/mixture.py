@@ -54,21 +54,19 @@ def lines_of(components: list[Component], mean_s: float) -> Lines:
 
 def mixture(problem: Problem, lines: Lines, mean_s: float, settings: Settings) -> PosteriorMixture:
     """The lines and the components of other shapes, weighed and at their mean level."""
-    line, *others = shapes.SHAPES
-    offered = [(shape, shape.taken(problem, lines, settings)) for shape in others]
-    applying = [(shape, share) for shape, share in offered if share is not None]
-    used = [line, *(shape for shape, _ in applying)]
-    masses = divided(lines.log_mass, [share for _, share in applying])
-    each = [shape.components(problem, mean_s, lines) for shape in used]
+    offered = [(s, s.proposed(problem, mean_s, lines, settings)) for s in shapes.SHAPES]
+    proposals = [(shape, one) for shape, one in offered if one is not None]
+    used, each = [shape for shape, _ in proposals], [one.components for _, one in proposals]
+    masses = divided(lines.log_mass, [one.taken for _, one in proposals[1:]])
     log_mass = np.concatenate(
         [
             masses[0],
             *(scaled(one.log_mass, mass) for one, mass in zip(each[1:], masses[1:], strict=True)),
         ]
     )
-    weight = softmax(log_mass)
+    weight, pooled = softmax(log_mass), tuple(one.pooled for one in each)
     outcome, propensity = (
-        levelled(problem, weight, MixtureSide(sides))
+        levelled(problem, weight, MixtureSide(sides, pooled=pooled))
         for sides in (tuple(one.outcome for one in each), tuple(one.propensity for one in each))
     )
     return PosteriorMixture(
@@ -131,8 +129,9 @@ def _between(middle: Floats, value: Floats, within: Floats) -> Floats:
 
 
 def levelled(problem: Problem, weight: Floats, side: MixtureSide) -> MixtureSide:
-    """The side with the level at which its probabilities average to its mean share."""
-    rows, share = problem.rows, np.asarray(weight @ side.share)
+    """The side with the level at which its pooled probabilities average to their mean share."""
+    weight = weight * side.pools
+    rows, share = problem.rows, np.asarray(weight @ side.share / weight.sum())
     logits = rows.map_rows(partial(_mean_logit, side, weight))
 
     def average(level: Floats) -> Average:
@@ -143,7 +142,7 @@ def levelled(problem: Problem, weight: Floats, side: MixtureSide) -> MixtureSide
 
 
 def _mean_logit(side: MixtureSide, weight: Floats, X: Matrix) -> Floats:
-    return side.mean_logit(X, weight)
+    return side.pooled_logit(X, weight)
 
 
 def _average(level: Floats, logits: Floats, weight: Floats) -> Average:

@@ -6,6 +6,7 @@ of intervals by less than .001 there; a "guard" keeps arithmetic finite.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,11 @@ class Settings:
     light : share of all mass below which a cell is not worth a gaussian or a component
     narrow : width of a cell that is not cut further
     hopeless : share of all mass that ends the search of a slice or a whole posterior
+
+    The class:
+
+    shape : "any", or "line" where it is a line
+    label_model : models of the label, for a class of any shape
     """
 
     # by priors: three nodes one and a half apart covered .25 where the scale lay between two
@@ -91,6 +97,8 @@ class Settings:
     narrow: float = 1e-4
     # by tolerance
     hopeless: float = 1e-7
+    shape: str = "any"
+    label_model: Any = "auto"
 
     def coarsening(self, n: float) -> float:
         """Power of the evidence: n rows count as n / (1 + n / coarse)."""

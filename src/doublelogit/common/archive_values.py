@@ -16,7 +16,7 @@ import numpy as np
 from doublelogit.common.extras import needs
 from doublelogit.exceptions import ModelFileError
 
-DTYPES = {"<f8", "<f4", "<i8", "<i4", "|b1"}
+DTYPES = {"<f8", "<f4", "<i8", "<i4", "<u8", "|b1"}
 ALLOWANCE = 64 * 2**20  # bytes that any file may take beyond its own size
 PER_VALUE = 100  # bytes of a Python object, about
 PER_BYTE = 8  # bytes of memory for one of the file: a digit may become a number

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
@@ -51,13 +52,23 @@ class AveragedClassifier(AbstractPUClassifier):
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
         its standard deviation. One of them at most; it weighs the models beside the prior.
+    shape : {"any", "line"}, default="any"
+        What the class may look like. Labels show only s(x) = y(x) e(x): with "any" a part of the
+        posterior has y(x) = s(x) / e(x), s(x) by ``label_model``, so that a nonlinear class is not
+        taken for biased labelling. Rows of ``fit`` are predicted by models that have not seen
+        them. With "line" logit y(x) is linear.
+    label_model : str, classifier or list of them, default="auto"
+        Models of the label, weighted by the likelihood of held-out labels: "logistic", "product"
+        (the double logistic model), "splines", "trees", "forest", or classifiers of scikit-learn's
+        kind; "auto" is all that are named here. Not used below ten labelled rows, and no trees
+        below 30.
     pos_label : object, default=None
         The value of y that means labelled. Not needed for 0/1, -1/1 and booleans.
 
     Attributes
     ----------
     coef_, propensity_coef_ : ndarray of shape (1, n_features)
-        Posterior means of the slopes.
+        Posterior means of the slopes of the lines.
     intercept_, propensity_intercept_ : ndarray of shape (1,)
         Posterior means of the intercepts.
     evidence_ : structured ndarray
@@ -103,6 +114,8 @@ class AveragedClassifier(AbstractPUClassifier):
         "smooth_features": FEATURES,
         "prevalence": PROBABILITY_OR_RANGE,
         "label_frequency": PROBABILITY_OR_RANGE,
+        "shape": [StrOptions({"any", "line"})],
+        "label_model": "no_validation",
         "pos_label": "no_validation",
     }
 
@@ -118,6 +131,8 @@ class AveragedClassifier(AbstractPUClassifier):
         smooth_features: Sequence[Any] | None = None,
         prevalence: float | tuple[float, float] | None = None,
         label_frequency: float | tuple[float, float] | None = None,
+        shape: str = "any",
+        label_model: Any = "auto",
         pos_label: Any = None,
     ) -> None:
         self.outcome_features = outcome_features
@@ -125,6 +140,8 @@ class AveragedClassifier(AbstractPUClassifier):
         self.smooth_features = smooth_features
         self.prevalence = prevalence
         self.label_frequency = label_frequency
+        self.shape = shape
+        self.label_model = label_model
         self.pos_label = pos_label
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Any:
@@ -235,7 +252,8 @@ class AveragedClassifier(AbstractPUClassifier):
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         self._check_size(problem)
-        return averaged(problem, self._settings)
+        settings = replace(self._settings, shape=self.shape, label_model=self.label_model)
+        return averaged(problem, settings)
 
     def _check_size(self, problem: Problem) -> None:
         size = problem.outcome.size + problem.propensity.size

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
@@ -70,6 +71,9 @@ class ComponentSide(Protocol):
     def deviation(self, X: Matrix) -> Floats:
         """Standard deviation of the predictor within each component."""
 
+    def beside(self, other: Any, X: Matrix) -> tuple[Floats, Floats]:
+        """Predictors of this model and of the other one of the same components."""
+
     def uncentred(self, shift: Floats) -> "ComponentSide":
         """The model of features x, from that of x - shift."""
 
@@ -117,6 +121,10 @@ class PosteriorSide:
         """The columns that the coefficients multiply."""
         return X
 
+    def beside(self, other: Any, X: Matrix) -> tuple[Floats, Floats]:
+        """Predictors of this model and of the other one of the same components."""
+        return self.predictor(X), other.predictor(X)
+
     def uncentred(self, shift: Floats) -> "PosteriorSide":
         """The coefficients of features x, from those of x - shift."""
         matrix = np.eye(len(shift) + 1)
@@ -129,11 +137,16 @@ class PosteriorSide:
 class MixtureSide:
     """One of the two models in all components: a side for each shape.
 
-    ``level`` is added to the mean logit, so that probabilities average to the mean share.
+    The probability that components mean together is that of their mean logit where they are
+    ``pooled``, as lines are: a mean of probabilities would draw each of them towards one half, as
+    no fit that knows the classes does. Of other shapes, each calibrated, it is the mean
+    probability. ``level`` is added to the mean logit, so that pooled probabilities average to their
+    mean share.
     """
 
     sides: tuple[ComponentSide, ...]
     level: float = 0.0
+    pooled: tuple[bool, ...] | None = None  # by side; None: all of them
 
     @cached_property
     def share(self) -> Floats:
@@ -162,22 +175,30 @@ class MixtureSide:
         """Standard deviation of the predictor within each component."""
         return np.column_stack([side.deviation(X) for side in self.sides])
 
-    def mean_logit(self, X: Matrix, weight: Floats) -> Floats:
-        """Mean of the predictor over the components."""
-        by_side = zip(self.sides, self.split(weight), strict=True)
-        return np.asarray(sum(side.mean_predictor(X, part) for side, part in by_side))
+    @cached_property
+    def pools(self) -> NDArray[np.bool_]:
+        """Whether a component is pooled with others."""
+        pooled = (True,) * len(self.sides) if self.pooled is None else self.pooled
+        return np.repeat(pooled, self.sizes)
+
+    def pooled_logit(self, X: Matrix, weight: Floats) -> Floats:
+        """Mean of the predictor over the pooled components."""
+        weight = weight * self.pools
+        by_side = zip(self.sides, self.split(weight / weight.sum()), strict=True)
+        return np.asarray(sum(side.mean_predictor(X, part) for side, part in by_side if part.any()))
 
     def proba(self, X: Matrix, weight: Floats) -> Floats:
-        """The probability that all components together mean: that of their mean logit.
-
-        A mean of probabilities would draw each of them towards one half, as no fit that knows the
-        classes does.
-        """
-        return np.asarray(expit(self.mean_logit(X, weight) + self.level))
+        """The probability that all components together mean."""
+        if self.pools.all():
+            return np.asarray(expit(self.pooled_logit(X, weight) + self.level))
+        return self.proba_at(self.predictor(X), weight)
 
     def proba_at(self, a: Floats, weight: Floats) -> Floats:
         """The same, from the predictors of the components."""
-        return np.asarray(expit(a @ weight + self.level))
+        pools, apart = self.pools, ~self.pools
+        share = weight[pools].sum()
+        total = share * expit(a[:, pools] @ (weight[pools] / share) + self.level)
+        return np.asarray(total + expit(a[:, apart]) @ weight[apart])
 
     def lines(self, weight: Floats) -> "tuple[Floats, PosteriorSide]":
         """Weights and coefficients of the components whose shape has any."""
@@ -248,7 +269,9 @@ class PosteriorMixture:
         return self.outcome_model.proba(X, self.weight)
 
     def propensity(self, X: Matrix) -> Floats:
-        return self.propensity_model.proba(X, self.weight)
+        if self.outcome_model.pools.all():
+            return self.propensity_model.proba(X, self.weight)
+        return self.probabilities(X).propensity
 
     def label_proba(self, X: Matrix) -> Floats:
         return self.probabilities(X).label
@@ -256,21 +279,40 @@ class PosteriorMixture:
     def hidden_proba(self, X: Matrix) -> Floats:
         return self.probabilities(X).hidden
 
+    def predictors(self, X: Matrix) -> tuple[Floats, Floats]:
+        """Predictors of class and labelling of each row at the centre of each component."""
+        pairs = zip(self.outcome_model.sides, self.propensity_model.sides, strict=True)
+        a, b = zip(*(one.beside(other, X) for one, other in pairs), strict=True)
+        return np.column_stack(a), np.column_stack(b)
+
     def probabilities(self, X: Matrix) -> Probabilities:
         """Means over the components, and P(Y=1 | x, S=0) = (y - s) / (1 - s).
 
-        s(x) is y(x) times the propensity of positives, E[ye] / E[y], which is no product of means.
+        s(x) is y(x) times the propensity of positives, E[ye] / E[y], which is no product of means;
+        among pooled components, whose y(x) is that of a mean logit, by their own means. The
+        propensity is s(x) / y(x) unless all components are pooled: then of the mean logit too.
         """
-        a, b = self.outcome_model.predictor(X), self.propensity_model.predictor(X)
-        y, tiny = expit(a), np.finfo(float).tiny
+        a, b = self.predictors(X)
+        model, tiny = self.outcome_model, np.finfo(float).tiny
+        pools, apart, weight = model.pools, ~model.pools, self.weight
+        y, hidden_of = expit(a), expit(-b)
+        y_x = model.proba_at(a, weight)
+        apart_y = y[:, apart] @ weight[apart]
+        apart_hidden = (y[:, apart] * hidden_of[:, apart]) @ weight[apart]
+        y, hidden_of, weight = y[:, pools], hidden_of[:, pools], weight[pools]
         # probability that a positive is not labelled, E[y(1-e)] / E[y]
-        unlabelled = (y * expit(-b)) @ self.weight / np.maximum(y @ self.weight, tiny)
-        unlabelled = np.minimum(unlabelled, 1.0)
-        y_x = self.outcome_model.proba_at(a, self.weight)
-        e_x = self.propensity_model.proba_at(b, self.weight)
-        hidden = y_x * unlabelled
+        unlabelled = (y * hidden_of) @ weight / np.maximum(y @ weight, tiny)
+        hidden = (y_x - apart_y) * np.minimum(unlabelled, 1.0) + apart_hidden
+        label = y_x - hidden
         t_x = hidden / np.maximum(1 - y_x + hidden, tiny)
-        return Probabilities(y_x, e_x, np.asarray(y_x * (1 - unlabelled)), np.asarray(t_x))
+        if not apart.any():
+            label, e_x = y_x * (1 - np.minimum(unlabelled, 1.0)), self._pooled_propensity(b)
+        else:
+            e_x = np.clip(label / np.maximum(y_x, tiny), 0.0, 1.0)
+        return Probabilities(y_x, e_x, np.asarray(label), np.asarray(t_x))
+
+    def _pooled_propensity(self, b: Floats) -> Floats:
+        return self.propensity_model.proba_at(b, self.weight)
 
     def hidden_slope(self, X: Matrix) -> Floats:
         return -self.propensity(X)

@@ -14,8 +14,44 @@ Algorithm::
 Nothing is drawn at random: order, copies in place of weights, partition and engine change nothing.
 """
 
-from doublelogit.label_models.fitted import LabelModel
-from doublelogit.label_models.kinds import AUTO, KINDS, Kind, kinds_of
-from doublelogit.label_models.stack import fit_label_model
+from doublelogit.core.folds import Folds
+from doublelogit.label_models.basis import Scale, Smooths
+from doublelogit.label_models.ensembles import TreesPredictor
+from doublelogit.label_models.fitted import LabelModel, Line
+from doublelogit.label_models.gather import sample_of, some_columns
+from doublelogit.label_models.kinds import (
+    AUTO,
+    KINDS,
+    ForeignPredictor,
+    Kind,
+    LinearPredictor,
+    kinds_of,
+)
+from doublelogit.label_models.product import ProductModel
+from doublelogit.label_models.stack import fit_label_model, stacked
 
-__all__ = ["AUTO", "KINDS", "Kind", "LabelModel", "fit_label_model", "kinds_of"]
+# Dataclasses that are the state of a label model in a file.
+RECORDS = (
+    Folds,
+    ForeignPredictor,
+    LabelModel,
+    Line,
+    LinearPredictor,
+    ProductModel,
+    Scale,
+    Smooths,
+    TreesPredictor,
+)
+
+__all__ = [
+    "AUTO",
+    "KINDS",
+    "RECORDS",
+    "Kind",
+    "LabelModel",
+    "fit_label_model",
+    "kinds_of",
+    "sample_of",
+    "some_columns",
+    "stacked",
+]

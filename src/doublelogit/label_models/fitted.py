@@ -23,7 +23,7 @@ class Line:
     def __call__(self, p: Floats) -> Floats:
         if self == Line():
             return p
-        return np.asarray(expit(self.shift + self.slope * logit(np.clip(p, SURE, 1 - SURE))))
+        return np.asarray(expit(self.shift + self.slope * _logit(p)))
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,27 @@ class LabelModel:
         """The same by each kind, before calibration; of shape (n_rows, n_kinds)."""
         return self._unweighted(X, np.arange(len(self.names)))
 
+    @with_paying_threads
+    def deviations(self, X: Matrix) -> Floats:
+        """Columns whose squares add up to the variance of the logit of s(x).
+
+        One for each fold, by the jackknife that leaves out a fold at a time, and one for each kind,
+        by how far it is from the stack.
+        """
+        used, n_folds = np.flatnonzero(self.weight), len(self.models)
+        P = np.array([_by_models(models, used, X) for models in self.models])
+        share = self.weight[used] / self.weight[used].sum()
+        stacked = _logit(self.line(P @ share))
+        by_fold = np.sqrt((n_folds - 1) / n_folds) * (stacked - stacked.mean(axis=0))
+        of_kind = _logit(P).mean(axis=0)
+        by_kind = np.sqrt(share) * (of_kind - (of_kind @ share)[:, None])
+        return np.hstack([by_fold.T, by_kind])
+
+    @property
+    def n_deviations(self) -> int:
+        """Number of these columns."""
+        return len(self.models) + int(np.count_nonzero(self.weight))
+
     def _unweighted(self, X: Matrix, kinds: Ints) -> Floats:
         fold = self._unseen(content_keys(X))
         total, times = np.zeros((X.shape[0], len(kinds))), np.zeros(X.shape[0])
@@ -75,11 +96,19 @@ class LabelModel:
             rows = np.flatnonzero((fold == k) | (fold < 0))
             if len(rows):
                 times[rows] += 1
-                part = X[rows]
-                total[rows] += np.column_stack([models[j].predict(part) for j in kinds])
+                total[rows] += _by_models(models, kinds, X[rows])
         return total / times[:, None]
 
     def _unseen(self, keys: Keys) -> Floats:
         """The fold whose models have not seen a row; -1 if none has."""
         at = np.minimum(np.searchsorted(self.seen, keys), len(self.seen) - 1)
         return np.where(self.seen[at] == keys, self.folds.of(self.groups[at]), -1)
+
+
+def _by_models(models: tuple[Predictor, ...], kinds: Ints, X: Matrix) -> Floats:
+    """P(S=1 | x) by the models of some kinds, a column each."""
+    return np.column_stack([models[j].predict(X) for j in kinds])
+
+
+def _logit(p: Floats) -> Floats:
+    return np.asarray(logit(np.clip(p, SURE, 1 - SURE)))

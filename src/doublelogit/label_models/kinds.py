@@ -1,7 +1,7 @@
 """Kinds of models of the label; any classifier of scikit-learn's kind may be one."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.label_models.basis import Scale, Smooths
+from doublelogit.label_models.ensembles import boosted_trees, random_forest
 from doublelogit.label_models.product import ProductModel
 from doublelogit.label_models.sample import Sample
 from doublelogit.methods.classifiers import fit_weighted
@@ -131,25 +132,40 @@ class Product:
 
 
 @dataclass(frozen=True)
+class Trees:
+    """An ensemble of trees, which memorises a handful of labels; kept as plain arrays."""
+
+    name: str
+    estimator: Any
+    plain: Callable[[Any], Predictor]
+    leaf: int  # rows that a leaf is to have
+    most_rows: int = 5000
+
+    def suits(self, sample: Sample) -> bool:
+        return sample.n_labelled >= FEWEST_LABELS and not sparse.issparse(sample.X)
+
+    def fit(self, sample: Sample) -> Predictor:
+        # a leaf counts distinct rows, which stand for several
+        share = len(sample) / sample.weight.sum()
+        model = clone(self.estimator)
+        model.set_params(min_samples_leaf=max(1, round(self.leaf * share)))
+        fit_weighted(model, sample.X, sample.s.astype(int), sample.weight)
+        return self.plain(model)
+
+
+@dataclass(frozen=True)
 class Foreign:
     """A classifier of scikit-learn's kind, with a seed of 0 where it would draw one."""
 
     name: str
     estimator: Any
-    flexible: bool = False  # what memorises a handful of labels
-    leaf: int = 0  # rows that a leaf is to have, for ensembles of trees
     most_rows: int = 20_000
 
     def suits(self, sample: Sample) -> bool:
-        enough = not self.flexible or sample.n_labelled >= FEWEST_LABELS
-        return enough and not (self.flexible and sparse.issparse(sample.X))
+        return True
 
     def fit(self, sample: Sample) -> "ForeignPredictor":
         model = seeded(clone(self.estimator))
-        if self.leaf:
-            # a leaf counts distinct rows, which stand for several
-            share = len(sample) / sample.weight.sum()
-            model.set_params(min_samples_leaf=max(1, round(self.leaf * share)))
         fit_weighted(model, sample.X, sample.s.astype(int), sample.weight)
         return ForeignPredictor(model)
 
@@ -159,13 +175,10 @@ class ForeignPredictor:
     """A fitted classifier of another library."""
 
     model: Any
-    column: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "column", int(np.flatnonzero(self.model.classes_ == 1)[0]))
 
     def predict(self, X: Matrix) -> Floats:
-        return np.asarray(self.model.predict_proba(X)[:, self.column], dtype=float)
+        column = int(np.flatnonzero(self.model.classes_ == 1)[0])
+        return np.asarray(self.model.predict_proba(X)[:, column], dtype=float)
 
 
 def seeded(estimator: Any) -> Any:
@@ -175,7 +188,7 @@ def seeded(estimator: Any) -> Any:
     return estimator.set_params(**{name: 0 for name in names if settings[name] is None})
 
 
-def trees() -> Foreign:
+def trees() -> Trees:
     """Boosted trees of few leaves.
 
     On adult, half of whose positives are labelled, four times the rows are worth .001 of
@@ -187,15 +200,15 @@ def trees() -> Foreign:
         learning_rate=0.1, max_iter=60, max_leaf_nodes=8, l2_regularization=1.0, max_bins=64,
         early_stopping=False, random_state=0,
     )  # fmt: skip
-    return Foreign("trees", model, flexible=True, leaf=20, most_rows=5000)
+    return Trees("trees", model, boosted_trees, leaf=20)
 
 
-def forest() -> Foreign:
-    """A forest whose leaves hold five rows."""
+def forest() -> Trees:
+    """A forest whose leaves hold five rows, of bounded size."""
     from sklearn.ensemble import RandomForestClassifier
 
-    model = RandomForestClassifier(60, max_features="sqrt", random_state=0)
-    return Foreign("forest", model, flexible=True, leaf=5, most_rows=5000)
+    model = RandomForestClassifier(50, max_features="sqrt", max_leaf_nodes=256, random_state=0)
+    return Trees("forest", model, random_forest, leaf=5)
 
 
 # Makers, so that ensembles are imported where they are wanted.

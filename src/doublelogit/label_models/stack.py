@@ -11,7 +11,7 @@ from doublelogit.common.threads import with_paying_threads
 from doublelogit.core.folds import Folds, Keys
 from doublelogit.core.held_out import cross_fitted, simplest
 from doublelogit.label_models.fitted import SURE, LabelModel, Line
-from doublelogit.label_models.kinds import AUTO, Kind, Predictor, kinds_of
+from doublelogit.label_models.kinds import AUTO, FEWEST_LABELS, Kind, Predictor, kinds_of
 from doublelogit.label_models.sample import Sample, distinct_rows
 
 N_FOLDS, LARGE = 5, 10_000  # of more distinct rows
@@ -54,10 +54,18 @@ def fit_label_model(
     """
     weight = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=float)
     sample = distinct_rows(X, np.asarray(s, dtype=float), weight, cluster).thinned(most_rows)
+    return stacked(sample, kinds, n_folds)[0]
+
+
+@with_paying_threads
+def stacked(
+    sample: Sample, kinds: Any = AUTO, n_folds: int | None = None
+) -> tuple[LabelModel, Floats]:
+    """The stack of a sample, and P(S=1 | x) of its rows by models that have not seen them."""
     if n_folds is None:
         n_folds = N_FOLDS if len(sample) <= LARGE else N_FOLDS_OF_LARGE
     folds = sample.folds(n_folds)
-    suited = [kind for kind in kinds_of(kinds) if kind.suits(sample)]
+    suited = suited_kinds(kinds, sample)
     models = _models(suited, sample, folds)
     P = _held_out(models, sample, folds)
     mix = simplex_weights(likelihoods(P, sample.s), sample.weight)
@@ -67,7 +75,20 @@ def fit_label_model(
     names = tuple(kind.name for kind in suited)
     held_out = dict(zip(names, means.tolist(), strict=True))
     held_out["stack"] = float(np.average(scores, weights=sample.weight))
-    return LabelModel(names, mix, models, folds, sample.key, sample.group, line, held_out)
+    model = LabelModel(names, mix, models, folds, sample.key, sample.group, line, held_out)
+    return model, line(P @ mix)
+
+
+def suited_kinds(kinds: Any, sample: Sample) -> list[Kind]:
+    """The kinds that a sample has what they need for; an error if there are none."""
+    suited = [kind for kind in kinds_of(kinds) if kind.suits(sample)]
+    if not suited:
+        raise ValueError(
+            f"no model of label_model={kinds!r} can be fitted: trees need {FEWEST_LABELS} labelled "
+            "rows, and trees, splines and products dense features, the latter two not many. "
+            'Choose label_model="logistic" or "auto".'
+        )
+    return suited
 
 
 def _models(kinds: list[Kind], sample: Sample, folds: Folds) -> tuple[tuple[Predictor, ...], ...]:

@@ -2,7 +2,7 @@
 
 from doublelogit.averaged.shapes.any import AnyShape
 from doublelogit.averaged.shapes.line import Line
-from doublelogit.averaged.shapes.protocol import Components, Lines, Shape
+from doublelogit.averaged.shapes.protocol import Components, Lines, Proposal, Shape
 
 SHAPES: tuple[Shape, ...] = (Line(), AnyShape())
 
@@ -15,4 +15,4 @@ def shape_named(name: str) -> Shape:
     raise ValueError(f"there is no shape of a class {name!r}. Upgrade doublelogit.")
 
 
-__all__ = ["SHAPES", "Components", "Lines", "Shape", "shape_named"]
+__all__ = ["SHAPES", "Components", "Lines", "Proposal", "Shape", "shape_named"]

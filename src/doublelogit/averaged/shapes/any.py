@@ -1,95 +1,264 @@
-"""A class of any shape, for what the bend of the labels must not decide alone.
+"""A class of any shape: y(x) = s(x) / e(x), s a stacked model of the label.
 
-Along the ridge labels tell of the prevalence only by how s(x) = y(x) e(x) bends, as if every class
-were logistic. A class that bends otherwise, its labels given at random, explains the same labels
-with any prevalence above the labelled share: s(x) = c y(x), pi = mean S / c. So a part of the
-posterior is kept for it:
+Labels show s(x) = y(x) e(x) only. Lines read every bend of s as labelling with slopes of its own; a
+class that is commonest in the middle of a feature is then looked for beyond it. So a part of the
+posterior goes to classes whose shape is that of s(x), one component for each of some prevalences:
 
-    mass    DOUBT of that of other components; more where labelling has slopes of its own, for what
-            its factor explains may be a bend of the class as well
-    pi      prior(pi) / pi from mean S to 1, which is c uniform
-    y(x)    the mean logit of the lines, at the level of pi
-    e(x)    mean S / pi
+    s(x)      cross-fitted label models (``label_models``): rows of fit by models without them
+    pi        mean S / c, c by the law of ``frequency.py``, by what is believed of either, and by
+              the classes of audited rows
+    y(x)      sigma(logit s(x) + a), a such that y(x) averages to pi
+    e(x)      s(x) / y(x), which rises with y(x): labels follow the class
+    at random y(x) = min(s(x) / c, 1) where labelling was named as constant
+    named     y(x) ~ s(x) / e(x), with the e(x) that lines find along the features named for it
 
-Where something tells class and labelling apart, or the prevalence is known, that is not needed.
+Where fewer than ten rows are labelled, or the class was asked to be a line, the posterior has a
+reserve in their place (``reserve.py``).
 """
 
+from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logit, softmax
+from scipy.special import expit, logsumexp, softmax
 
-from doublelogit._types import Floats, Matrix
-from doublelogit.averaged.level import level_from_table, sums_of_table
+from doublelogit._types import Floats, Ints, Matrix
+from doublelogit.averaged import frequency
+from doublelogit.averaged.beliefs import log_belief
 from doublelogit.averaged.mechanisms import mechanism_named
 from doublelogit.averaged.mechanisms.at_random import AtRandom
-from doublelogit.averaged.prior import log_prevalence
+from doublelogit.averaged.mechanisms.following import Following
+from doublelogit.averaged.mechanisms.named import Named
+from doublelogit.averaged.mechanisms.protocol import constant_labelling
 from doublelogit.averaged.settings import Settings
-from doublelogit.averaged.shapes.protocol import Components, Lines, Shape
-from doublelogit.fitted import PosteriorSide
+from doublelogit.averaged.shapes import reserve
+from doublelogit.averaged.shapes.divided import SURE, DividedClass, DividedLabelling, Division
+from doublelogit.averaged.shapes.protocol import Components, Lines, Proposal, Shape
+from doublelogit.averaged.weights import TINY
+from doublelogit.core.design import predictor
+from doublelogit.core.folds import FoldsError
+from doublelogit.core.labels import Labels
+from doublelogit.label_models import RECORDS, LabelModel, sample_of, some_columns, stacked
+from doublelogit.label_models.sample import Sample
 from doublelogit.methods.problem import Problem
 
-# By priors, on classes in the middle of a feature (``benchmarks/middle.py``).
-DOUBT, DOUBT_OF_OWN_SLOPES = 0.04, 0.15
-NODES = 10  # prevalences, as likely as each other
-FINE = 2000  # points by which these are found
-LARGEST = 1 - 1e-9  # guard: label frequency that has a logit
+FEWEST_LABELS = 10  # labelled rows below which no label model is fitted
+MOST_ROWS = 20_000  # labelled ones, and others, of a label model
+FINE = 200  # label frequencies at which the law is evaluated
+NODES = 9  # prevalences of a mechanism, as likely as each other
+
+
+# Of the posterior, beside lines, where nothing is named: half, and more where lines find labelling
+# against the class, which is how they read a class in the middle of a feature. Chosen on learn
+# (``benchmarks/shape_rule.py``): logistic rules of up to nine numbers were no better.
+SHARE, MORE, OPPOSED = 0.5, 0.45, 0.5
+# Where features are named for labelling, and the share of it that divides by the lines' e(x).
+SHARE_IF_NAMED, DIVIDED_BY_NAMED = 0.6, 0.5
+
+
+class Evidence(NamedTuple):
+    """Log-likelihood of audited classes given labels: by lines, and by law and division."""
+
+    lines: Floats  # (lines,)
+    divided: Floats  # (divisions, cells)
 
 
 class AnyShape(Shape):
-    """A class that need not be logistic, its labels given at random."""
+    """A class that need not be logistic."""
 
     name = "any"
     words = "a class of any shape"
     colour = "#CCCCCC"
+    records = (DividedClass, DividedLabelling, Division, *RECORDS)
 
-    def taken(self, problem: Problem, lines: Lines, settings: Settings) -> Floats | None:
-        if not problem.symmetric:
+    def proposed(
+        self, problem: Problem, mean_s: float, lines: Lines, settings: Settings
+    ) -> Proposal | None:
+        learned = self._learned(problem, settings)
+        if learned is None:
+            return reserve.proposed(problem, mean_s, lines)
+        return _proposed(problem, mean_s, lines, learned)
+
+    def _learned(self, problem: Problem, settings: Settings) -> "Learned | None":
+        """The label model of the features that the class may use; None if there is to be none."""
+        if settings.shape != self.name or problem.n_labelled < FEWEST_LABELS:
             return None
-        free = [mechanism_named(name).own_slopes for name in lines.mechanism]
-        return np.where(free, DOUBT_OF_OWN_SLOPES, DOUBT)
-
-    def components(self, problem: Problem, mean_s: float, lines: Lines) -> Components:
-        """One component for each of some equally likely prevalences."""
-        weight, (pi, pi_sd) = softmax(lines.log_mass), prevalences(mean_s)
-        outcome, c = lines.outcome, np.minimum(mean_s / pi, LARGEST)
-        coef = np.tile(weight @ outcome.coef, (NODES, 1))
-        coef[:, -1] += _levels(problem, outcome, weight, pi)
-        spread = np.tensordot(weight, outcome.covariance, axes=1)
-        gamma = np.zeros((NODES, lines.propensity.coef.shape[1]))
-        gamma[:, -1] = logit(c)
-        certain = np.zeros((NODES, gamma.shape[1], gamma.shape[1]))
-        typical = np.sqrt(weight @ lines.class_scale**2)
-        return Components(
-            (AtRandom.name,) * NODES,
-            np.zeros(NODES),
-            np.full(NODES, typical),
-            np.zeros(NODES),
-            PosteriorSide(coef, np.tile(spread, (NODES, 1, 1)), pi, pi_sd),
-            PosteriorSide(gamma, certain, c, np.zeros(NODES)),
-        )
+        sample = sample_of(problem.rows, MOST_ROWS, problem.outcome.columns)
+        if np.count_nonzero(sample.s) < FEWEST_LABELS:
+            return None
+        try:
+            model, s = stacked(sample, settings.label_model)
+        except FoldsError:
+            return None
+        return Learned(model, sample, np.clip(s, SURE, 1 - SURE))
 
 
-def prevalences(mean_s: float) -> tuple[Floats, Floats]:
-    """Prevalences from the labelled share to 1, equally likely where c is uniform, and deviations.
+class Learned(NamedTuple):
+    """A label model, the sample that it has seen, and s(x) of its rows by models without them."""
 
-    Each stands for a cell of prevalences, over which it deviates as a uniform does.
-    """
-    edges = np.geomspace(mean_s, 1.0, FINE + 1)
-    middle = np.sqrt(edges[1:] * edges[:-1])
-    mass = np.cumsum(np.exp(log_prevalence(middle)) * np.diff(np.log(edges)))
-    mass = np.append(0.0, mass / mass[-1])
-    cells = np.interp(np.arange(NODES + 1) / NODES, mass, edges)
-    return (cells[1:] + cells[:-1]) / 2, np.diff(cells) / np.sqrt(12)
+    model: LabelModel
+    sample: Sample
+    s: Floats
 
 
-def _levels(problem: Problem, side: PosteriorSide, weight: Floats, pi: Floats) -> Floats:
-    """What is added to the mean logit so that probabilities average to each prevalence."""
+def _proposed(problem: Problem, mean_s: float, lines: Lines, learned: Learned) -> Proposal:
+    """Components of every division, and the share of the posterior that they take."""
+    sample, s = learned.sample, learned.s
+    weight = softmax(lines.log_mass)
+    log_c = np.log(mean_s / float(weight @ lines.outcome.share))
+    law = frequency.law(s, sample.s, sample.weight, log_c, FINE)
+    pi = np.minimum(mean_s / law.c, frequency.MOST)
+    priors, divisions = zip(*_divisions(problem, lines, learned, weight), strict=True)
+    fine = [one.tabled(s, one.along(sample.X), sample.weight, pi) for one in divisions]
+    evidence = audited_evidence(problem, lines, learned.model, fine)
+    believed = log_belief(problem.beliefs, pi, law.c)
+    log_mass = np.log(law.mass) + believed + evidence.divided
+    of_lines = evidence.lines + log_belief(
+        problem.beliefs, lines.outcome.share, mean_s / lines.outcome.share
+    )
+    # what lines hold was weighed by their evidence: the mean of its inverse gives theirs before
+    log_lines = np.log1p(-np.sum(priors)) - logsumexp(np.log(weight) - of_lines)
+    total = np.log(priors) + logsumexp(log_mass, axis=1)
+    share = np.exp(logsumexp(total) - np.logaddexp(logsumexp(total), log_lines))
+    chosen = [_nodes(mass, pi) for mass in log_mass + np.log(priors)[:, None]]
+    components = _components(problem, mean_s, lines, learned, divisions, chosen)
+    return Proposal(np.full(len(weight), share), components)
+
+
+def _divisions(
+    problem: Problem, lines: Lines, learned: Learned, weight: Floats
+) -> list[tuple[float, Division]]:
+    """The divisions that apply, with their shares of the posterior beside that of lines."""
+    none = np.zeros(0)
+    if constant_labelling(problem):
+        return [(SHARE, Division(AtRandom.name, none, cap=1 - 1 / problem.n))]
+    follows = Division(Following.name, none)
+    if not problem.distinct_features:
+        opposed = _opposed(problem, lines, learned.sample, weight)
+        return [(SHARE + MORE * opposed, follows)]
+    named = np.array([name == Named.name for name in lines.mechanism])
+    if not named.any() or not _within(problem.propensity.columns, problem.outcome.columns):
+        return [(SHARE, follows)]
+    labelling = softmax(lines.log_mass[named]) @ lines.propensity.coef[named]
+    by_named = SHARE_IF_NAMED * DIVIDED_BY_NAMED
+    return [
+        (SHARE_IF_NAMED - by_named, follows),
+        (by_named, Division(Named.name, none, labelling=labelling)),
+    ]
+
+
+def _within(columns: Ints | None, others: Ints | None) -> bool:
+    if others is None:
+        return True
+    return columns is not None and bool(np.isin(columns, others).all())
+
+
+def _opposed(problem: Problem, lines: Lines, sample: Sample, weight: Floats) -> float:
+    """How far the lines say labelling with slopes of its own, against the class: from 0 to 1."""
+    own = np.array([mechanism_named(name).own_slopes for name in lines.mechanism])
+    part = weight * own
+    if not part.sum():
+        return 0.0
+    terms = problem.outcome.columns
+    pairs = (part @ side.coef for side in (lines.outcome, lines.propensity))
+    a, b = (
+        predictor(sample.X, coef if terms is None else coef[np.append(terms, len(coef) - 1)])
+        for coef in pairs
+    )
+    a, b = (one - np.average(one, weights=sample.weight) for one in (a, b))
+    norm = np.sqrt((sample.weight @ a**2) * (sample.weight @ b**2))
+    cosine = float(sample.weight @ (a * b)) / max(float(norm), TINY)
+    return float(part.sum() * np.clip(-cosine / OPPOSED, 0.0, 1.0))
+
+
+class Nodes(NamedTuple):
+    """Prevalences of a division with their deviations and masses; at the last nobody is hidden."""
+
+    pi: Floats
+    sd: Floats
+    log_mass: Floats
+
+
+def _nodes(log_mass: Floats, pi: Floats) -> Nodes:
+    """Prevalences that are as likely as each other, and the labelled share."""
+    total = logsumexp(log_mass[:-1])
+    edges = np.cumsum(np.append(0.0, np.exp(log_mass[:-1] - total)))
+    ends = np.linspace(0.0, edges[-1], NODES + 1)
+    shared = np.minimum(edges[1:], ends[1:, None]) - np.maximum(edges[:-1], ends[:-1, None])
+    part = np.maximum(shared, 0.0) * NODES / edges[-1]
+    mean = part @ pi[:-1]
+    sd = np.sqrt(np.maximum(part @ pi[:-1] ** 2 - mean**2, 0.0))
+    mass = np.full(NODES, total - np.log(NODES))
+    return Nodes(np.append(mean, pi[-1]), np.append(sd, 0.0), np.append(mass, log_mass[-1]))
+
+
+def _components(
+    problem: Problem,
+    mean_s: float,
+    lines: Lines,
+    learned: Learned,
+    divisions: Sequence[Division],
+    nodes: list[Nodes],
+) -> Components:
+    """The components of all divisions, each at the level of its prevalence."""
+    sample, s = learned.sample, learned.s
+    levelled, of_rows = [], []
+    for division, those in zip(divisions, nodes, strict=True):
+        along = division.along(sample.X)
+        levelled.append(division.levelled(s, along, sample.weight, those.pi))
+        y = division.positive(s, along, levelled[-1].level)
+        mean, square = (np.average(power, axis=0, weights=sample.weight) for power in (y, y * y))
+        of_rows.append(np.maximum(square - mean**2, 0.0) / problem.n)
+    pi, sd, log_mass = (np.concatenate(column) for column in zip(*nodes, strict=True))
+    sd, n = np.sqrt(sd**2 + np.concatenate(of_rows)), len(pi)
+    state = (learned.model, tuple(levelled))
+    columns = problem.outcome.columns
+    typical = np.sqrt(softmax(lines.log_mass) @ lines.class_scale**2)
+    return Components(
+        tuple(one.mechanism for one in levelled for _ in one.level),
+        np.zeros(n),
+        np.full(n, typical),
+        log_mass,
+        DividedClass(*state, pi, sd, columns),
+        DividedLabelling(*state, mean_s / pi, mean_s / pi**2 * sd, columns),
+        pooled=False,
+    )
+
+
+def audited_evidence(
+    problem: Problem, lines: Lines, model: LabelModel, divisions: Sequence[Division]
+) -> Evidence:
+    """Log-likelihood of the classes of audited rows, given that they are not labelled."""
+    n_cells = len(divisions[0].level)
+    if not problem.audited:
+        return Evidence(np.zeros(len(lines.mechanism)), np.zeros((len(divisions), n_cells)))
     rows = problem.rows
-    sums = rows.sum_rows(partial(_sums, side, weight), rows.weight)
-    return level_from_table(sums / problem.n, pi)
+    fn = partial(_audited, problem.outcome.columns, lines, model, divisions)
+    return Evidence(*rows.sum_rows(fn, rows.labels, rows.weight))
 
 
-def _sums(side: PosteriorSide, weight: Floats, X: Matrix, each: Floats) -> Floats:
-    """Sum of y(x) over some rows at every level of a table."""
-    return sums_of_table(side.mean_predictor(X, weight), each)
+def _audited(
+    columns: Ints | None,
+    lines: Lines,
+    model: LabelModel,
+    divisions: Sequence[Division],
+    X: Matrix,
+    labels: Labels,
+    weight: Floats,
+) -> tuple[Floats, Floats]:
+    which = np.flatnonzero(~np.isnan(labels.known) & (labels.any == 0) & (weight > 0))
+    X, weight, positive = X[which], weight[which], labels.known[which][:, None] == 1
+    y, e = (expit(side.predictor(X)) for side in (lines.outcome, lines.propensity))
+    s = np.clip(model.predict(some_columns(X, columns)), SURE, 1 - SURE)
+    by_division = []
+    for one in divisions:
+        hidden = (one.positive(s, one.along(X), one.level) - s[:, None]) / (1 - s[:, None])
+        by_division.append(weight @ _log_class(hidden, positive))
+    return weight @ _log_class(y * (1 - e) / (1 - y * e), positive), np.array(by_division)
+
+
+def _log_class(hidden: Floats, positive: Floats) -> Floats:
+    """Log-probability of the class of unlabelled rows by their probabilities to be positive."""
+    hidden = np.clip(hidden, SURE, 1 - SURE)
+    return np.asarray(np.log(np.where(positive, hidden, 1 - hidden)))

@@ -1,6 +1,9 @@
 """A class that is a line: logit y(x) = x'beta."""
 
-from doublelogit.averaged.shapes.protocol import Components, Lines, Shape
+import numpy as np
+
+from doublelogit.averaged.settings import Settings
+from doublelogit.averaged.shapes.protocol import Lines, Proposal, Shape
 from doublelogit.methods.problem import Problem
 
 
@@ -12,6 +15,8 @@ class Line(Shape):
     colour = "#0072B2"
     linear = True
 
-    def components(self, problem: Problem, mean_s: float, lines: Lines) -> Components:
-        """The lines as the search has found them."""
-        return lines
+    def proposed(
+        self, problem: Problem, mean_s: float, lines: Lines, settings: Settings
+    ) -> Proposal:
+        """The lines as the search has found them, which take nothing of themselves."""
+        return Proposal(np.zeros(len(lines.mechanism)), lines)
