@@ -61,9 +61,9 @@ def test_cells_follow_a_posterior_wherever_it_lies(seed, monkeypatch):
     rng = np.random.default_rng([seed, 9, 4000])
     half = make_half(4000, random_state=rng)
     s = draw(half.target, np.full(4000, 0.5), rng)
-    found = AveragedClassifier(propensity_features=[]).fit(half.data, s)
+    found = AveragedClassifier(shape="line", propensity_features=[]).fit(half.data, s)
     monkeypatch.setattr(AveragedClassifier, "_settings", Settings(cells=150))
-    fine = AveragedClassifier(propensity_features=[]).fit(half.data, s)
+    fine = AveragedClassifier(shape="line", propensity_features=[]).fit(half.data, s)
     ends = fine.prevalence_interval()
     width = ends[1] - ends[0]
     assert found.prevalence_ == pytest.approx(fine.prevalence_, abs=0.02 * width)
@@ -254,7 +254,7 @@ def test_slopes_are_not_shrunk_where_coefficients_are_many():
     X = rng.normal(size=(600, 40))
     y = rng.random(600) < expit(X[:, :20] @ np.full(20, 3 / np.sqrt(20)) - 1)
     s = (y & (rng.random(600) < 0.4)).astype(float)
-    model = AveragedClassifier(propensity_features=[]).fit(X, s)
+    model = AveragedClassifier(shape="line", propensity_features=[]).fit(X, s)
     assert model.prevalence_ == pytest.approx(y.mean(), abs=0.08)
     low, high = model.prevalence_interval()
     assert low < y.mean() < high
@@ -270,7 +270,7 @@ def test_quantiles_of_a_mixture_are_those_of_its_draws():
 
 
 def test_the_lower_tail_of_a_share_is_half_of_the_upper_one(sample):
-    model = AveragedClassifier().fit(sample.X, sample.s.astype(int))
+    model = AveragedClassifier(shape="line").fit(sample.X, sample.s.astype(int))
     mixture = model.model_
     mean, sd = mixture.outcome_model.share, mixture.outcome_model.share_sd
     ends = mixture.credible_share(mean[None], sd[None], 0.9)[0]

@@ -23,7 +23,7 @@ def rows():
 @pytest.fixture(scope="module")
 def model(rows):
     X, _, s, _ = rows
-    return AveragedClassifier(propensity_features=[2]).fit(X, s)
+    return AveragedClassifier(shape="line", propensity_features=[2]).fit(X, s)
 
 
 @pytest.fixture(scope="module")

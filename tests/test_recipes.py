@@ -30,7 +30,7 @@ from doublelogit.averaged import mechanisms, shapes
 from doublelogit.averaged.coordinates import following
 from doublelogit.averaged.expectation import TiedPair
 from doublelogit.averaged.mechanisms import Arguments, Mechanism, Odds
-from doublelogit.averaged.shapes import Components, Shape
+from doublelogit.averaged.shapes import Components, Proposal, Shape
 from doublelogit.core.rows import each_column, labelled_share, plus
 from doublelogit.engines.memory import memory_rows
 from doublelogit.estimators import serialization
@@ -331,6 +331,9 @@ class Step:
     def deviation(self, X):
         return np.full((X.shape[0], len(self.share)), 0.1)
 
+    def beside(self, other, X):
+        return self.predictor(X), other.predictor(X)
+
     def uncentred(self, shift):
         line = np.append(self.line[:-1], self.line[-1] - shift @ self.line[:-1])
         return replace(self, line=line)
@@ -344,10 +347,7 @@ class Steps(Shape):
     colour = "#654321"
     records = (Step,)
 
-    def taken(self, problem, lines, settings):
-        return np.full(len(lines.log_mass), 0.2) if problem.symmetric else None
-
-    def components(self, problem, mean_s, lines):
+    def proposed(self, problem, mean_s, lines, settings):
         line = lines.outcome.coef[np.argmax(lines.log_mass)]
         share = np.array([0.3, 0.9])
         outcome = Step(line, np.array([[-3.0, 1.0], [-2.0, 2.0]]), share, np.full(2, 0.05))
@@ -355,7 +355,8 @@ class Steps(Shape):
         scales = np.zeros(2), np.ones(2)
         first = {name: column[[0, 0]] for name, column in vars(lines.propensity).items()}
         masses = np.log([0.75, 0.25])
-        return Components(names, *scales, masses, outcome, PosteriorSide(**first))
+        components = Components(names, *scales, masses, outcome, PosteriorSide(**first))
+        return Proposal(np.full(len(lines.log_mass), 0.2), components)
 
     def graph(self, side, X, predictors):
         if isinstance(side, Step):

@@ -29,7 +29,7 @@ def wide():
 def fitted(X, s, monkeypatch=None, **options):
     if monkeypatch is not None:
         monkeypatch.setattr(import_module("doublelogit.averaged"), "span_of", lambda _: None)
-    return AveragedClassifier(**options).fit(X, s)
+    return AveragedClassifier(shape="line", **options).fit(X, s)
 
 
 @pytest.mark.parametrize("options", [{}, {"propensity_features": []}])
@@ -61,6 +61,6 @@ def test_features_that_are_named_for_labelling_are_not_turned(wide):
     problem = Problem(memory_rows(X, s))
     span = span_of(problem)
     assert span.problem.rows.n_features == len(X) - 1  # centred rows
-    named = AveragedClassifier(propensity_features=[0, 1]).fit(X, s)
+    named = AveragedClassifier(shape="line", propensity_features=[0, 1]).fit(X, s)
     assert np.flatnonzero(named.propensity_coef_).max() <= 1
     assert span_of(Problem(memory_rows(X.T, np.append(s, np.zeros(30))))) is None

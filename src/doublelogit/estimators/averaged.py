@@ -60,8 +60,7 @@ class AveragedClassifier(AbstractPUClassifier):
     label_model : str, classifier or list of them, default="auto"
         Models of the label, weighted by the likelihood of held-out labels: "logistic", "product"
         (the double logistic model), "splines", "trees", "forest", or classifiers of scikit-learn's
-        kind; "auto" is all that are named here. Not used below ten labelled rows, and no trees
-        below 30.
+        kind; "auto" is the first four. Not used below ten labelled rows, and no trees below 30.
     pos_label : object, default=None
         The value of y that means labelled. Not needed for 0/1, -1/1 and booleans.
 

@@ -117,3 +117,13 @@ class Value:
         from onnx import TensorProto
 
         return self.node("Cast", to=TensorProto.DOUBLE)
+
+
+def sigmoid(a: Value) -> Value:
+    """sigma(a) = exp(min(a, 0)) / (1 + exp(-|a|))."""
+    return a.node("Min", 0.0).node("Exp") / ((-a.node("Abs")).node("Exp") + 1.0)
+
+
+def log_sigmoid(a: Value) -> Value:
+    """Logarithm of sigma(a) = min(a, 0) - log(1 + exp(-|a|))."""
+    return a.node("Min", 0.0) - ((-a.node("Abs")).node("Exp") + 1.0).node("Log")

@@ -11,7 +11,9 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.averaged.shapes import Shape, shape_named
-from doublelogit.export.graph import Value
+from doublelogit.averaged.shapes.divided import DividedSide
+from doublelogit.export.graph import Value, log_sigmoid, sigmoid
+from doublelogit.export.labels import divided_predictors
 from doublelogit.export.trees import added_trees
 from doublelogit.fitted import (
     BentPosteriorSide,
@@ -23,22 +25,11 @@ from doublelogit.fitted import (
     LinearSide,
     MixtureSide,
     PosteriorMixture,
-    PosteriorSide,
     ScaledLabel,
 )
 from doublelogit.fitted.label import SUREST
 
 Four = tuple[Value, Value, Value, Value]  # y(x), e(x), s(x) and t(x) of every row
-
-
-def sigmoid(a: Value) -> Value:
-    """sigma(a) = exp(min(a, 0)) / (1 + exp(-|a|))."""
-    return a.node("Min", 0.0).node("Exp") / ((-a.node("Abs")).node("Exp") + 1.0)
-
-
-def log_sigmoid(a: Value) -> Value:
-    """Logarithm of sigma(a) = min(a, 0) - log(1 + exp(-|a|))."""
-    return a.node("Min", 0.0) - ((-a.node("Abs")).node("Exp") + 1.0).node("Log")
 
 
 def _log_odds(log_p: Value) -> Value:
@@ -120,16 +111,19 @@ def _(model: PosteriorMixture, X: Value) -> Four:
         X.graph.node("Concat", *_by_shape(shapes, side, X), axis=1)
         for side in (model.outcome_model, model.propensity_model)
     )
-    weight, tiny = model.weight[:, None], np.finfo(float).tiny
-    positive, propensity = (
-        _together(side, logits, weight)
-        for side, logits in ((model.outcome_model, a), (model.propensity_model, b))
-    )
+    pools, tiny = model.outcome_model.pools, np.finfo(float).tiny
+    together, apart = (np.where(which, model.weight, 0.0)[:, None] for which in (pools, ~pools))
     y = sigmoid(a)
-    unlabelled = ((y * sigmoid(-b)) @ weight) / (y @ weight).node("Max", tiny)
-    unlabelled = unlabelled.node("Min", 1.0)
-    hidden = positive * unlabelled
-    label = positive * (1.0 - unlabelled)
+    not_labelled = y * sigmoid(-b)
+    pooled = _pooled(model.outcome_model, a, together)
+    unlabelled = (not_labelled @ together) / (y @ together).node("Max", tiny)
+    positive = pooled + y @ apart
+    hidden = pooled * unlabelled.node("Min", 1.0) + not_labelled @ apart
+    label = positive - hidden
+    if pools.all():
+        propensity = _pooled(model.propensity_model, b, together)
+    else:
+        propensity = (label / positive.node("Max", tiny)).node("Max", 0.0).node("Min", 1.0)
     return positive, propensity, label, hidden / (1.0 - positive + hidden).node("Max", tiny)
 
 
@@ -139,14 +133,17 @@ def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:
     return [shape.graph(one, X, _predictors) for shape, one in pairs]
 
 
-def _predictors(side: PosteriorSide, X: Value) -> Value:
+def _predictors(side: Any, X: Value) -> Value:
     """Predictor of each row in each component."""
+    if isinstance(side, DividedSide):
+        return divided_predictors(side, X)
     lines = X.linear(side.lines.coef)
     if not isinstance(side, BentPosteriorSide):
         return lines
     return lines + added_trees(side.additions, X, side.coef.shape[1] - 2) * side.coef[:, -2]
 
 
-def _together(side: MixtureSide, logits: Value, weight: Floats) -> Value:
-    """The probability that all components together mean."""
-    return sigmoid(logits @ weight + side.level)
+def _pooled(side: MixtureSide, logits: Value, weight: Floats) -> Value:
+    """The probability that the pooled components mean together, times their weight."""
+    share = weight.sum()
+    return sigmoid(logits @ (weight / share) + side.level) * share

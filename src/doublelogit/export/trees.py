@@ -65,7 +65,7 @@ def _nodes(forest: Forest, feature: Ints) -> dict[str, Any]:
         "limit": np.where(forest.subset >= 0, 0.5, forest.threshold),
         "left": np.where(leaf, 0, forest.left - first),
         "right": np.where(leaf, 0, forest.right - first),
-        "value": forest.value,
+        "value": forest.value.astype(np.float64),
     }
 
 

@@ -18,10 +18,11 @@ from doublelogit.core.folds import Folds
 from doublelogit.label_models.basis import Scale, Smooths
 from doublelogit.label_models.ensembles import TreesPredictor
 from doublelogit.label_models.fitted import LabelModel, Line
-from doublelogit.label_models.gather import sample_of, some_columns
+from doublelogit.label_models.gather import features_of, sample_of
 from doublelogit.label_models.kinds import (
     AUTO,
     KINDS,
+    STACK,
     ForeignPredictor,
     Kind,
     LinearPredictor,
@@ -47,11 +48,15 @@ __all__ = [
     "AUTO",
     "KINDS",
     "RECORDS",
+    "STACK",
     "Kind",
     "LabelModel",
+    "LinearPredictor",
+    "ProductModel",
+    "TreesPredictor",
+    "features_of",
     "fit_label_model",
     "kinds_of",
     "sample_of",
-    "some_columns",
     "stacked",
 ]

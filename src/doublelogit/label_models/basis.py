@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import block_diag
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.core.rows import quantile
@@ -57,6 +58,11 @@ class Smooths:
                 knots.append(at)
         return cls(tuple(columns), tuple(knots))
 
+    @property
+    def terms_of_cubes(self) -> Floats:
+        """The terms of all columns as sums of cubes beyond the knots of all columns."""
+        return np.asarray(block_diag(*map(natural_terms, self.knots)))
+
     def __call__(self, X: Floats) -> Floats:
         """The terms that bend, all columns side by side; none is a line."""
         terms = [natural(X[:, j], at) for j, at in zip(self.columns, self.knots, strict=True)]
@@ -68,16 +74,13 @@ def natural(x: Floats, knots: Floats) -> Floats:
 
     The restricted cubic splines of Harrell, in units of the distance of the outer knots.
     """
-    last, before, span = knots[-1], knots[-2], knots[-1] - knots[0]
+    span = knots[-1] - knots[0]
+    cubes = np.maximum((x[:, None] - knots) / span, 0.0) ** 3
+    return np.asarray(cubes @ natural_terms(knots))
 
-    def cube(knot: float) -> Floats:
-        return np.maximum((x - knot) / span, 0.0) ** 3
 
-    ends = cube(before), cube(last)
-    terms = [
-        cube(knot)
-        - ends[0] * (last - knot) / (last - before)
-        + ends[1] * (before - knot) / (last - before)
-        for knot in knots[:-2]
-    ]
-    return np.column_stack(terms)
+def natural_terms(knots: Floats) -> Floats:
+    """The terms of a column as sums of cubes beyond its knots, a column each."""
+    last, before, others = knots[-1], knots[-2], knots[:-2]
+    ends = [-(last - others) / (last - before), (before - others) / (last - before)]
+    return np.vstack([np.eye(len(others)), *ends])

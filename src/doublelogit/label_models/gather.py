@@ -15,6 +15,7 @@ from scipy import sparse
 from doublelogit._types import Column, Floats, Ints, Matrix
 from doublelogit.core.folds import Keys, content_keys, mix
 from doublelogit.core.rows import Rows
+from doublelogit.label_models.kinds import MANY_COLUMNS
 from doublelogit.label_models.sample import DRAWN, Sample, distinct_rows
 
 # Of 64 bits, those that a column in double precision holds.
@@ -61,14 +62,18 @@ class Gathered:
         return features, np.concatenate(s), np.concatenate(weight), keys
 
 
-def some_columns(X: Matrix, columns: Ints | None) -> Matrix:
-    """Some of the columns, all if None."""
-    return X if columns is None else X[:, columns]
+def features_of(X: Matrix, columns: Ints | None) -> Matrix:
+    """What a label model sees of X: some of its columns, all if None; few columns as dense ones.
+
+    So that sparse features have the answer of dense ones.
+    """
+    X = X if columns is None else X[:, columns]
+    return X.toarray() if sparse.issparse(X) and X.shape[1] <= MANY_COLUMNS else X
 
 
 def _draws(columns: Ints | None, X: Matrix) -> Floats:
     """A number of each row that follows from its content, as if drawn."""
-    keys = mix(content_keys(some_columns(X, columns)) ^ DRAWN)
+    keys = mix(content_keys(X if columns is None else X[:, columns]) ^ DRAWN)
     return (keys >> UNUSED_BITS).astype(np.float64)
 
 
@@ -94,4 +99,4 @@ def _chosen(
     limit = np.where(labelled == 1, limits[1], limits[0])
     rows = np.flatnonzero((drawn <= limit) & (weight > 0))
     keys = None if cluster is None else mix(cluster[rows].astype(np.uint64))
-    return Gathered([(some_columns(X, columns)[rows], labelled[rows], weight[rows], keys)])
+    return Gathered([(features_of(X[rows], columns), labelled[rows], weight[rows], keys)])

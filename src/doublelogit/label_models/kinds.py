@@ -19,7 +19,7 @@ from doublelogit.methods.classifiers import fit_weighted
 AUTO = "auto"
 FEWEST_LABELS = 30  # for trees
 MANY_COLUMNS = 300  # from which a Hessian costs more than gradients
-EXACT = 1e-6  # gradient of a fit
+EXACT = 1e-4  # gradient of a fit: held-out likelihoods do not see more
 
 
 class Predictor(Protocol):
@@ -211,6 +211,9 @@ def forest() -> Trees:
     return Trees("forest", model, random_forest, leaf=5)
 
 
+# Of "auto". A forest takes as long as all others together and, on 51 draws of the learn half,
+# changes neither precision of the first 50 rows (.447 with it, .449 without) nor AUC (.711, .710).
+STACK = ("logistic", "product", "splines", "trees")
 # Makers, so that ensembles are imported where they are wanted.
 KINDS: Mapping[str, Any] = {
     "logistic": Logistic,
@@ -222,9 +225,9 @@ KINDS: Mapping[str, Any] = {
 
 
 def kinds_of(wanted: Any = AUTO) -> tuple[Kind, ...]:
-    """Kinds by name, classifiers of scikit-learn's kind, a list of them, or all by "auto"."""
+    """Kinds by name, classifiers of scikit-learn's kind, a list of them, or those of "auto"."""
     if isinstance(wanted, str) and wanted == AUTO:
-        return tuple(make() for make in KINDS.values())
+        return tuple(KINDS[name]() for name in STACK)
     several = wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else [wanted]
     kinds = tuple(_kind(one, i) for i, one in enumerate(several))
     if not kinds:

@@ -18,7 +18,8 @@ from doublelogit.label_models.sample import Sample
 
 FREQUENCY = 0.5  # of labels among positives, where a climb begins
 OPPOSED = 1.5  # slope of either factor along the direction in which labels bend
-MOST_STEPS = 200
+MOST_STEPS = 100
+ENOUGH = 1e-6  # relative gain of a step: held-out likelihoods do not see less
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,9 @@ class ProductModel:
                 [slopes[0] + ridge * one, slopes[1] + ridge * other]
             )
 
+        options = {"maxiter": MOST_STEPS, "ftol": ENOUGH}
         found = [
-            minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_STEPS})
+            minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
             for start in starts(ones, sample, line)
         ]
         best = min(found, key=lambda one: one.fun)

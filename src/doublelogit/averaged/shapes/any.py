@@ -9,14 +9,14 @@ posterior goes to classes whose shape is that of s(x), one component for each of
               the classes of audited rows
     y(x)      sigma(logit s(x) + a), a such that y(x) averages to pi
     e(x)      s(x) / y(x), which rises with y(x): labels follow the class
-    at random y(x) = min(s(x) / c, 1) where labelling was named as constant
-    named     y(x) ~ s(x) / e(x), with the e(x) that lines find along the features named for it
+
+Where labelling was named as constant, y(x) = min(s(x) / c, 1); where features were named for it, a
+is a - log e(x), with the e(x) that lines find along these features (``divided.py``).
 
 Where fewer than ten rows are labelled, or the class was asked to be a line, the posterior has a
 reserve in their place (``reserve.py``).
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -39,29 +39,29 @@ from doublelogit.averaged.weights import TINY
 from doublelogit.core.design import predictor
 from doublelogit.core.folds import FoldsError
 from doublelogit.core.labels import Labels
-from doublelogit.label_models import RECORDS, LabelModel, sample_of, some_columns, stacked
+from doublelogit.label_models import RECORDS, LabelModel, features_of, sample_of, stacked
 from doublelogit.label_models.sample import Sample
 from doublelogit.methods.problem import Problem
 
 FEWEST_LABELS = 10  # labelled rows below which no label model is fitted
 MOST_ROWS = 20_000  # labelled ones, and others, of a label model
+MOST_SHARE = 1 - 1e-6  # guard: lines keep a weight
 FINE = 200  # label frequencies at which the law is evaluated
 NODES = 9  # prevalences of a mechanism, as likely as each other
 
 
-# Of the posterior, beside lines, where nothing is named: half, and more where lines find labelling
-# against the class, which is how they read a class in the middle of a feature. Chosen on learn
-# (``benchmarks/shape_rule.py``): logistic rules of up to nine numbers were no better.
+# Of the posterior: half; more where nothing is named and lines find labelling against the class,
+# which is how they read a class in the middle of a feature. Chosen on learn (the former by
+# ``benchmarks/shape_rule.py``): logistic rules of up to nine numbers were no better, and with
+# features named neither more, nor a part that follows the class instead.
 SHARE, MORE, OPPOSED = 0.5, 0.45, 0.5
-# Where features are named for labelling, and the share of it that divides by the lines' e(x).
-SHARE_IF_NAMED, DIVIDED_BY_NAMED = 0.6, 0.5
 
 
 class Evidence(NamedTuple):
-    """Log-likelihood of audited classes given labels: by lines, and by law and division."""
+    """Log-likelihood of audited classes given labels, by lines and by levels of the division."""
 
-    lines: Floats  # (lines,)
-    divided: Floats  # (divisions, cells)
+    lines: Floats
+    divided: Floats
 
 
 class AnyShape(Shape):
@@ -109,43 +109,38 @@ def _proposed(problem: Problem, mean_s: float, lines: Lines, learned: Learned) -
     log_c = np.log(mean_s / float(weight @ lines.outcome.share))
     law = frequency.law(s, sample.s, sample.weight, log_c, FINE)
     pi = np.minimum(mean_s / law.c, frequency.MOST)
-    priors, divisions = zip(*_divisions(problem, lines, learned, weight), strict=True)
-    fine = [one.tabled(s, one.along(sample.X), sample.weight, pi) for one in divisions]
+    prior, division = _division(problem, lines, learned, weight)
+    along = division.along(sample.X)
+    fine = division.tabled(s, along, sample.weight, pi)
     evidence = audited_evidence(problem, lines, learned.model, fine)
-    believed = log_belief(problem.beliefs, pi, law.c)
-    log_mass = np.log(law.mass) + believed + evidence.divided
+    log_mass = np.log(law.mass) + log_belief(problem.beliefs, pi, law.c) + evidence.divided
     of_lines = evidence.lines + log_belief(
         problem.beliefs, lines.outcome.share, mean_s / lines.outcome.share
     )
     # what lines hold was weighed by their evidence: the mean of its inverse gives theirs before
-    log_lines = np.log1p(-np.sum(priors)) - logsumexp(np.log(weight) - of_lines)
-    total = np.log(priors) + logsumexp(log_mass, axis=1)
-    share = np.exp(logsumexp(total) - np.logaddexp(logsumexp(total), log_lines))
-    chosen = [_nodes(mass, pi) for mass in log_mass + np.log(priors)[:, None]]
-    components = _components(problem, mean_s, lines, learned, divisions, chosen)
+    log_lines = np.log1p(-prior) - logsumexp(np.log(weight) - of_lines)
+    log_divided = np.log(prior) + logsumexp(log_mass)
+    share = min(np.exp(log_divided - np.logaddexp(log_divided, log_lines)), MOST_SHARE)
+    components = _components(problem, mean_s, lines, learned, division, _nodes(log_mass, pi))
     return Proposal(np.full(len(weight), share), components)
 
 
-def _divisions(
+def _division(
     problem: Problem, lines: Lines, learned: Learned, weight: Floats
-) -> list[tuple[float, Division]]:
-    """The divisions that apply, with their shares of the posterior beside that of lines."""
+) -> tuple[float, Division]:
+    """The division that applies, and its share of the posterior beside that of lines."""
     none = np.zeros(0)
     if constant_labelling(problem):
-        return [(SHARE, Division(AtRandom.name, none, cap=1 - 1 / problem.n))]
+        return SHARE, Division(AtRandom.name, none, cap=1 - 1 / problem.n)
     follows = Division(Following.name, none)
     if not problem.distinct_features:
         opposed = _opposed(problem, lines, learned.sample, weight)
-        return [(SHARE + MORE * opposed, follows)]
+        return SHARE + MORE * opposed, follows
     named = np.array([name == Named.name for name in lines.mechanism])
     if not named.any() or not _within(problem.propensity.columns, problem.outcome.columns):
-        return [(SHARE, follows)]
+        return SHARE, follows
     labelling = softmax(lines.log_mass[named]) @ lines.propensity.coef[named]
-    by_named = SHARE_IF_NAMED * DIVIDED_BY_NAMED
-    return [
-        (SHARE_IF_NAMED - by_named, follows),
-        (by_named, Division(Named.name, none, labelling=labelling)),
-    ]
+    return SHARE, Division(Named.name, none, labelling=labelling)
 
 
 def _within(columns: Ints | None, others: Ints | None) -> bool:
@@ -198,28 +193,23 @@ def _components(
     mean_s: float,
     lines: Lines,
     learned: Learned,
-    divisions: Sequence[Division],
-    nodes: list[Nodes],
+    division: Division,
+    nodes: Nodes,
 ) -> Components:
-    """The components of all divisions, each at the level of its prevalence."""
-    sample, s = learned.sample, learned.s
-    levelled, of_rows = [], []
-    for division, those in zip(divisions, nodes, strict=True):
-        along = division.along(sample.X)
-        levelled.append(division.levelled(s, along, sample.weight, those.pi))
-        y = division.positive(s, along, levelled[-1].level)
-        mean, square = (np.average(power, axis=0, weights=sample.weight) for power in (y, y * y))
-        of_rows.append(np.maximum(square - mean**2, 0.0) / problem.n)
-    pi, sd, log_mass = (np.concatenate(column) for column in zip(*nodes, strict=True))
-    sd, n = np.sqrt(sd**2 + np.concatenate(of_rows)), len(pi)
-    state = (learned.model, tuple(levelled))
-    columns = problem.outcome.columns
+    """A component for each node, at the level of its prevalence."""
+    sample, s, pi = learned.sample, learned.s, nodes.pi
+    along = division.along(sample.X)
+    division = division.levelled(s, along, sample.weight, pi)
+    y = division.positive(s, along, division.level)
+    mean, square = (np.average(power, axis=0, weights=sample.weight) for power in (y, y * y))
+    sd = np.sqrt(nodes.sd**2 + np.maximum(square - mean**2, 0.0) / problem.n)
+    state, columns = (learned.model, division), problem.outcome.columns
     typical = np.sqrt(softmax(lines.log_mass) @ lines.class_scale**2)
     return Components(
-        tuple(one.mechanism for one in levelled for _ in one.level),
-        np.zeros(n),
-        np.full(n, typical),
-        log_mass,
+        (division.mechanism,) * len(pi),
+        np.zeros(len(pi)),
+        np.full(len(pi), typical),
+        nodes.log_mass,
         DividedClass(*state, pi, sd, columns),
         DividedLabelling(*state, mean_s / pi, mean_s / pi**2 * sd, columns),
         pooled=False,
@@ -227,14 +217,13 @@ def _components(
 
 
 def audited_evidence(
-    problem: Problem, lines: Lines, model: LabelModel, divisions: Sequence[Division]
+    problem: Problem, lines: Lines, model: LabelModel, division: Division
 ) -> Evidence:
     """Log-likelihood of the classes of audited rows, given that they are not labelled."""
-    n_cells = len(divisions[0].level)
     if not problem.audited:
-        return Evidence(np.zeros(len(lines.mechanism)), np.zeros((len(divisions), n_cells)))
+        return Evidence(np.zeros(len(lines.mechanism)), np.zeros(len(division.level)))
     rows = problem.rows
-    fn = partial(_audited, problem.outcome.columns, lines, model, divisions)
+    fn = partial(_audited, problem.outcome.columns, lines, model, division)
     return Evidence(*rows.sum_rows(fn, rows.labels, rows.weight))
 
 
@@ -242,7 +231,7 @@ def _audited(
     columns: Ints | None,
     lines: Lines,
     model: LabelModel,
-    divisions: Sequence[Division],
+    division: Division,
     X: Matrix,
     labels: Labels,
     weight: Floats,
@@ -250,12 +239,12 @@ def _audited(
     which = np.flatnonzero(~np.isnan(labels.known) & (labels.any == 0) & (weight > 0))
     X, weight, positive = X[which], weight[which], labels.known[which][:, None] == 1
     y, e = (expit(side.predictor(X)) for side in (lines.outcome, lines.propensity))
-    s = np.clip(model.predict(some_columns(X, columns)), SURE, 1 - SURE)
-    by_division = []
-    for one in divisions:
-        hidden = (one.positive(s, one.along(X), one.level) - s[:, None]) / (1 - s[:, None])
-        by_division.append(weight @ _log_class(hidden, positive))
-    return weight @ _log_class(y * (1 - e) / (1 - y * e), positive), np.array(by_division)
+    s = np.clip(model.predict(features_of(X, columns)), SURE, 1 - SURE)[:, None]
+    divided = (division.positive(s[:, 0], division.along(X), division.level) - s) / (1 - s)
+    of_lines, of_divided = (
+        weight @ _log_class(hidden, positive) for hidden in (y * (1 - e) / (1 - y * e), divided)
+    )
+    return of_lines, of_divided
 
 
 def _log_class(hidden: Floats, positive: Floats) -> Floats:

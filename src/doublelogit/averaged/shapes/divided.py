@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.core.design import predictor
-from doublelogit.label_models import LabelModel, some_columns
+from doublelogit.label_models import LabelModel, features_of
 
 SURE = 1e-9  # guard: probabilities nearer to 0 or 1 have no logit
 LEAST_LEVEL = 1e-6  # guard: log odds ratio of class and label where nobody is hidden
@@ -57,9 +57,12 @@ class Division:
         if self.cap is None:
             shift = np.maximum(along[:, None] + level, LEAST_LEVEL)
             return np.asarray(expit(logit(s)[:, None] + shift))
-        # what is beyond the cap keeps its order
-        most = self.cap + (1 - self.cap) * s
-        return np.minimum(s[:, None] * np.exp(np.maximum(level, 0.0)), most[:, None])
+        return np.minimum(s[:, None] * np.exp(np.maximum(level, 0.0)), self._most(s))
+
+    def _most(self, s: Floats) -> Floats:
+        """Largest probability of each row where labels are at random: rows keep their order."""
+        assert self.cap is not None
+        return (self.cap + (1 - self.cap) * s)[:, None]
 
     def tabled(self, s: Floats, along: Floats, weight: Floats, share: Floats) -> "Division":
         """The division at levels at which y(x) of some rows averages to each share, about."""
@@ -73,21 +76,22 @@ class Division:
         level = self.tabled(s, along, weight, share).level
         for _ in range(STEPS):
             y = self.positive(s, along, level)
-            slope = weight @ (y if self.cap is not None else y * (1 - y))
+            free = y * (1 - y) if self.cap is None else np.where(y < self._most(s), y, 0.0)
+            slope = weight @ free
             level = level + np.clip((share - weight @ y) / np.maximum(slope, FLATTEST), -1.0, 1.0)
         return replace(self, level=level)
 
 
 @dataclass(frozen=True)
 class DividedSide(ABC):
-    """A model of a class of any shape: a label model and its divisions, mechanism by mechanism.
+    """A model of a class of any shape: a label model and its division.
 
-    ``columns`` of the features are the label model's, None for all; it and the divisions were
+    ``columns`` of the features are the label model's, None for all; it and the division were
     learned for x - ``origin``.
     """
 
     labels: LabelModel
-    divisions: tuple[Division, ...]
+    division: Division
     share: Floats
     share_sd: Floats
     columns: Ints | None = None
@@ -130,7 +134,7 @@ class DividedSide(ABC):
 
     def _seen(self, X: Matrix) -> Matrix:
         """What the label model sees of X."""
-        return some_columns(self._moved(X), self.columns)
+        return features_of(self._moved(X), self.columns)
 
     def _moved(self, X: Matrix) -> Matrix:
         return X if self.origin is None else X - self.origin
@@ -138,9 +142,8 @@ class DividedSide(ABC):
     def _divided(self, X: Matrix) -> tuple[Floats, Floats]:
         """s(x) of each row, and y(x) in each component."""
         s = np.clip(self.labels.predict(self._seen(X)), SURE, 1 - SURE)
-        X = self._moved(X)
-        y = [one.positive(s, one.along(X), one.level) for one in self.divisions]
-        return s, np.hstack(y)
+        division = self.division
+        return s, division.positive(s, division.along(self._moved(X)), division.level)
 
 
 @dataclass(frozen=True)
