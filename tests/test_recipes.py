@@ -331,6 +331,9 @@ class Step:
     def deviation(self, X):
         return np.full((X.shape[0], len(self.share)), 0.1)
 
+    def for_new_rows(self):
+        return self
+
     def beside(self, other, X):
         return self.predictor(X), other.predictor(X)
 

@@ -37,18 +37,32 @@ class Law(NamedTuple):
 def law(s: Floats, labels: Floats, weight: Floats, log_c_lines: float, cells: int) -> Law:
     """The law given s(x), labels and weights of a sample, on so many cells and at one."""
     mean_s = float(np.average(labels, weights=weight))
+    return law_at(mean_s, log_lift(s, labels, weight, mean_s), log_c_lines, cells)
+
+
+def law_at(
+    mean_s: float,
+    log_lift: float,
+    log_c_lines: float,
+    cells: int,
+    *,
+    sd: float = SD,
+    flat: float = FLAT,
+    nobody: float = NOBODY_HIDDEN,
+) -> Law:
+    """The law at some values of its regressors."""
     regressors = (
         1.0,
-        log_lift(s, labels, weight, mean_s),
+        log_lift,
         max(np.log(mean_s), np.log(LEAST_MEAN_S)),
         max(log_c_lines, LEAST_LOG_C),
     )
     edges = np.linspace(min(np.log(mean_s / MOST), -1e-3), 0.0, cells + 1)
-    learned = np.diff(ndtr((edges - np.dot(LAW, regressors)) / SD))
+    learned = np.diff(ndtr((edges - np.dot(LAW, regressors)) / sd))
     learned = learned / max(learned.sum(), np.finfo(float).tiny)
-    mass = (1 - NOBODY_HIDDEN) * ((1 - FLAT) * learned + FLAT / cells)
+    mass = (1 - nobody) * ((1 - flat) * learned + flat / cells)
     middle = np.exp((edges[1:] + edges[:-1]) / 2)
-    return Law(np.append(middle, 1.0), np.append(mass, NOBODY_HIDDEN))
+    return Law(np.append(middle, 1.0), np.append(mass, nobody))
 
 
 def log_lift(s: Floats, labels: Floats, weight: Floats, mean_s: float) -> float:

@@ -114,6 +114,9 @@ class LinearPair:
     def hidden_slope(self, X: Any) -> Floats:
         return -self.propensity(X)  # logit t = logit y + log(1 - e)
 
+    def for_new_rows(self) -> Self:
+        return self
+
     def swapped(self) -> Self | None:
         return None if self.rival is None else replace(self.rival, rival=replace(self, rival=None))
 

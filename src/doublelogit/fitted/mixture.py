@@ -77,6 +77,9 @@ class ComponentSide(Protocol):
     def uncentred(self, shift: Floats) -> "ComponentSide":
         """The model of features x, from that of x - shift."""
 
+    def for_new_rows(self) -> "ComponentSide":
+        """The model that predicts rows of fit as it predicts new ones."""
+
 
 @dataclass(frozen=True)
 class PosteriorSide:
@@ -124,6 +127,10 @@ class PosteriorSide:
     def beside(self, other: Any, X: Matrix) -> tuple[Floats, Floats]:
         """Predictors of this model and of the other one of the same components."""
         return self.predictor(X), other.predictor(X)
+
+    def for_new_rows(self) -> "PosteriorSide":
+        """Lines predict rows of fit as they predict new ones."""
+        return self
 
     def uncentred(self, shift: Floats) -> "PosteriorSide":
         """The coefficients of features x, from those of x - shift."""
@@ -224,10 +231,6 @@ class MixtureSide:
         """The model with every side changed."""
         return replace(self, sides=tuple(map(change, self.sides)))
 
-    def uncentred(self, shift: Floats) -> "MixtureSide":
-        """The model of features x, from that of x - shift."""
-        return self.changed(lambda side: side.uncentred(shift))
-
 
 @dataclass(frozen=True)
 class PosteriorMixture:
@@ -314,8 +317,11 @@ class PosteriorMixture:
     def _pooled_propensity(self, b: Floats) -> Floats:
         return self.propensity_model.proba_at(b, self.weight)
 
-    def hidden_slope(self, X: Matrix) -> Floats:
-        return -self.propensity(X)
+    def hidden_slope(self, X: Matrix) -> Floats | None:
+        return -self.propensity(X) if self.outcome_model.pools.all() else None
+
+    def for_new_rows(self) -> "PosteriorMixture":
+        return self._changed(lambda side: side.for_new_rows())
 
     def swapped(self) -> "PosteriorMixture | None":
         """The mixture with the models swapped; None where the average holds both orders."""
@@ -326,11 +332,12 @@ class PosteriorMixture:
         )
 
     def uncentred(self, shift: Floats) -> "PosteriorMixture":
-        return replace(
-            self,
-            outcome_model=self.outcome_model.uncentred(shift),
-            propensity_model=self.propensity_model.uncentred(shift),
-        )
+        return self._changed(lambda side: side.uncentred(shift))
+
+    def _changed(self, change: Callable[[Any], Any]) -> "PosteriorMixture":
+        models = (self.outcome_model, self.propensity_model)
+        outcome, propensity = (model.changed(change) for model in models)
+        return replace(self, outcome_model=outcome, propensity_model=propensity)
 
     def credible(self, mean: Floats, sd: Floats, level: float) -> Floats:
         """Ends of the central credible interval, given means and deviations per component."""

@@ -70,8 +70,14 @@ class FittedModel(Protocol):
     def probabilities(self, X: Any) -> Probabilities:
         """All four, by one look at X."""
 
-    def hidden_slope(self, X: Any) -> Floats:
-        """Slope of the logit of t(x) in the propensity's predictor; in the outcome's it is one."""
+    def hidden_slope(self, X: Any) -> Floats | None:
+        """Slope of the logit of t(x) in the propensity's predictor; in the outcome's it is one.
+
+        None where these predictors are not all that t(x) depends on.
+        """
+
+    def for_new_rows(self) -> "FittedModel":
+        """The model that predicts rows of fit as it predicts new ones."""
 
     def swapped(self) -> "FittedModel | None":
         """The rival solution with class and labelling swapped; None if there is none."""

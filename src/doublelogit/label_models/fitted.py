@@ -1,6 +1,6 @@
 """A stacked label model: predictions of rows that it was fitted to, and of new ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -89,6 +89,11 @@ class LabelModel:
         """Number of these columns."""
         return len(self.models) + int(np.count_nonzero(self.weight))
 
+    def for_new_rows(self) -> "LabelModel":
+        """The model that predicts rows of fit by all models, as new ones."""
+        nobody = np.zeros(0, dtype=np.uint64)
+        return replace(self, seen=nobody, groups=nobody)
+
     def _unweighted(self, X: Matrix, kinds: Ints) -> Floats:
         fold = self._unseen(content_keys(X))
         total, times = np.zeros((X.shape[0], len(kinds))), np.zeros(X.shape[0])
@@ -101,6 +106,8 @@ class LabelModel:
 
     def _unseen(self, keys: Keys) -> Floats:
         """The fold whose models have not seen a row; -1 if none has."""
+        if not len(self.seen):
+            return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self.seen, keys), len(self.seen) - 1)
         return np.where(self.seen[at] == keys, self.folds.of(self.groups[at]), -1)
 

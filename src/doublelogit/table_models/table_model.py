@@ -258,12 +258,11 @@ def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
     import pandas as pd
 
     beta, gamma = model.model.coefficients()
-    if beta is None or gamma is None:
+    slope = model.model.hidden_slope(X.to_numpy()) if beta is not None else None
+    if beta is None or gamma is None or slope is None:
         return _without_each(model, X, mean)
     Z = X.to_numpy() - mean
-    moved = Z * beta[:-1]
-    if gamma is not None:
-        moved = moved + model.model.hidden_slope(X.to_numpy())[:, None] * Z * gamma[:-1]
+    moved = Z * beta[:-1] + slope[:, None] * Z * gamma[:-1]
     sources = model.encoding.sources
     owner = np.array(sources)
     return pd.DataFrame(
@@ -278,10 +277,12 @@ def _without_each(model: FittedTable, X: Any, mean: Floats) -> Any:
 
     Z, owner = X.to_numpy(), np.array(model.encoding.sources)
     average = np.where(np.isin(model.encoding.names, model.encoding.codes), 0.0, mean)
-    before, moved = logit(_inner(model.model.hidden_proba(Z))), {}
+    # a row with another value is a new one, so the row itself is predicted as such too
+    hidden, moved = model.model.for_new_rows().hidden_proba, {}
+    before = logit(_inner(hidden(Z)))
     for name in dict.fromkeys(model.encoding.sources):
         without = np.where(owner == name, average, Z)
-        moved[name] = before - logit(_inner(model.model.hidden_proba(without)))
+        moved[name] = before - logit(_inner(hidden(without)))
     return pd.DataFrame(moved, index=X.index)
 
 

@@ -121,7 +121,7 @@ def _proposed(problem: Problem, mean_s: float, lines: Lines, learned: Learned) -
     log_lines = np.log1p(-prior) - logsumexp(np.log(weight) - of_lines)
     log_divided = np.log(prior) + logsumexp(log_mass)
     share = min(np.exp(log_divided - np.logaddexp(log_divided, log_lines)), MOST_SHARE)
-    components = _components(problem, mean_s, lines, learned, division, _nodes(log_mass, pi))
+    components = _components(problem, mean_s, lines, learned, division, nodes_of(log_mass, pi))
     return Proposal(np.full(len(weight), share), components)
 
 
@@ -175,7 +175,7 @@ class Nodes(NamedTuple):
     log_mass: Floats
 
 
-def _nodes(log_mass: Floats, pi: Floats) -> Nodes:
+def nodes_of(log_mass: Floats, pi: Floats) -> Nodes:
     """Prevalences that are as likely as each other, and the labelled share."""
     total = logsumexp(log_mass[:-1])
     edges = np.cumsum(np.append(0.0, np.exp(log_mass[:-1] - total)))

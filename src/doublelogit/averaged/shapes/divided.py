@@ -132,6 +132,10 @@ class DividedSide(ABC):
         origin = shift if self.origin is None else self.origin + shift
         return replace(self, origin=origin if origin.any() else None)
 
+    def for_new_rows(self) -> Self:
+        """The model that predicts rows of fit as it predicts new ones."""
+        return replace(self, labels=self.labels.for_new_rows())
+
     def _seen(self, X: Matrix) -> Matrix:
         """What the label model sees of X."""
         return features_of(self._moved(X), self.columns)

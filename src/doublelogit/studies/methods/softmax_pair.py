@@ -52,6 +52,9 @@ class SoftmaxPair:
     def hidden_slope(self, X: Matrix) -> Floats:
         return np.zeros(X.shape[0])
 
+    def for_new_rows(self) -> Self:
+        return self
+
     def swapped(self) -> Self | None:
         return None if self.rival is None else replace(self.rival, rival=replace(self, rival=None))
 
