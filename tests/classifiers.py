@@ -24,8 +24,10 @@ CLASSIFIERS = [
     LBEClassifier(max_iter=100),
     JERMClassifier(),
     DETMClassifier(n_starts=2),
-    AveragedClassifier(),
+    AveragedClassifier(label_model=("logistic", "splines")),
 ]
+LINE = AveragedClassifier(shape="line")  # whose folds, unlike others', do not hang on units
+LINEAR = [*CLASSIFIERS[:-1], LINE]
 WITH_PROPENSITY = CLASSIFIERS[2:]
 PENALISED = CLASSIFIERS[:-1]  # AVERAGED has a prior, and is no logistic model but a mean of them
 each = pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)

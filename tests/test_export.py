@@ -65,6 +65,7 @@ def same_answers(model, X, rtol=1e-9, atol=1e-12):
 def test_a_runtime_says_what_the_classifier_says(model):
     X, s = sample()
     fitted_model = quiet(clone(model), X, s)
+    X = X + 0.01  # rows of fit are predicted by models without them, which a graph cannot know
     same_answers(fitted_model, X)
     same_answers(fitted_model, 40 * X, rtol=1e-6)  # far rows: nothing overflows, no 0 / 0
 

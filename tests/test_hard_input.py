@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from classifiers import each, each_penalised
+from classifiers import LINEAR, each, each_penalised
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -96,7 +96,7 @@ def test_constant_columns_are_kept_with_coefficient_zero(model, sample):
     )
 
 
-@each
+@pytest.mark.parametrize("model", LINEAR, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("offset", [1e3, 1e5])
 def test_adding_a_constant_to_a_feature_changes_nothing(model, sample, offset):
     """The intercept is free, so slopes and predictions do not know where zero is."""

@@ -108,7 +108,7 @@ UNPENALISED = [
     TwoModelsClassifier(C=np.inf, propensity_C=np.inf),
     EMClassifier(C=np.inf, propensity_C=np.inf),
     LBEClassifier(C=np.inf, propensity_C=np.inf),
-    AveragedClassifier(),
+    AveragedClassifier(shape="line"),
 ]
 
 

@@ -314,6 +314,8 @@ class Step:
     share_sd: np.ndarray
     lines = None
 
+    constant = False
+
     @property
     def covariance(self):
         return np.full((len(self.share), 1, 1), 0.01)

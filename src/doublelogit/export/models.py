@@ -122,6 +122,8 @@ def _(model: PosteriorMixture, X: Value) -> Four:
     label = positive - hidden
     if pools.all():
         propensity = _pooled(model.propensity_model, b, together)
+    elif model.propensity_model.constant:
+        propensity = positive * 0.0 + model.label_frequency
     else:
         propensity = (label / positive.node("Max", tiny)).node("Max", 0.0).node("Min", 1.0)
     return positive, propensity, label, hidden / (1.0 - positive + hidden).node("Max", tiny)

@@ -59,6 +59,10 @@ class ComponentSide(Protocol):
     def mean_is_line(self) -> bool:
         """Whether the mean predictor of a row is linear in X."""
 
+    @property
+    def constant(self) -> bool:
+        """Whether its probabilities do not depend on the features."""
+
     def predictor(self, X: Matrix) -> Floats:
         """Predictor of each row at the centre of each component."""
 
@@ -107,6 +111,11 @@ class PosteriorSide:
     @property
     def mean_is_line(self) -> bool:
         return True
+
+    @property
+    def constant(self) -> bool:
+        """Whether its probabilities do not depend on the features."""
+        return not self.coef[:, :-1].any()
 
     def predictor(self, X: Matrix) -> Floats:
         """Linear predictor of each row at the centre of each component."""
@@ -227,6 +236,15 @@ class MixtureSide:
         weight, lines = self.lines(weight)
         return np.asarray(weight @ lines.coef)
 
+    def some(self, chosen: list[int]) -> "MixtureSide":
+        """The model in the components of some sides, all of them pooled."""
+        return replace(self, sides=tuple(self.sides[i] for i in chosen), pooled=None)
+
+    @property
+    def constant(self) -> bool:
+        """Whether no probability depends on the features."""
+        return all(side.constant for side in self.sides)
+
     def changed(self, change: Callable[[Any], Any]) -> "MixtureSide":
         """The model with every side changed."""
         return replace(self, sides=tuple(map(change, self.sides)))
@@ -310,6 +328,8 @@ class PosteriorMixture:
         t_x = hidden / np.maximum(1 - y_x + hidden, tiny)
         if not apart.any():
             label, e_x = y_x * (1 - np.minimum(unlabelled, 1.0)), self._pooled_propensity(b)
+        elif self.propensity_model.constant:  # as was asked for; labels tell of the level alone
+            e_x = np.full(len(y_x), self.label_frequency)
         else:
             e_x = np.clip(label / np.maximum(y_x, tiny), 0.0, 1.0)
         return Probabilities(y_x, e_x, np.asarray(label), np.asarray(t_x))
@@ -327,8 +347,28 @@ class PosteriorMixture:
         """The mixture with the models swapped; None where the average holds both orders."""
         if not self.symmetric:
             return None
+        lines = self._only(self.outcome_model.pools)
         return replace(
-            self, outcome_model=self.propensity_model, propensity_model=self.outcome_model
+            lines, outcome_model=lines.propensity_model, propensity_model=lines.outcome_model
+        )
+
+    def _only(self, pools: NDArray[np.bool_]) -> "PosteriorMixture":
+        """The mixture of some sides, by their components: a class of any shape has no swap."""
+        if pools.all():
+            return self
+        ends = np.cumsum(self.outcome_model.sizes) - 1
+        chosen = [i for i, end in enumerate(ends) if pools[end]]
+        weight = self.weight[pools]
+        return replace(
+            self,
+            weight=weight / weight.sum(),
+            mechanism=tuple(m for m, one in zip(self.mechanism, pools, strict=True) if one),
+            shapes=tuple(self.shapes[i] for i in chosen),
+            labelling_scale=self.labelling_scale[pools],
+            class_scale=self.class_scale[pools],
+            log_evidence=self.log_evidence[pools],
+            outcome_model=self.outcome_model.some(chosen),
+            propensity_model=self.propensity_model.some(chosen),
         )
 
     def uncentred(self, shift: Floats) -> "PosteriorMixture":

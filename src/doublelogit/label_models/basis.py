@@ -24,13 +24,16 @@ class Scale:
     @classmethod
     def learn(cls, X: Matrix, weight: Floats) -> "Scale":
         """Weighted moments; a constant column has unit 1."""
-        total = weight.sum()
-        mean = np.asarray(weight @ X).ravel() / total
-        squares = X.multiply(X) if sparse.issparse(X) else X * X
+        largest = np.abs(X).max(axis=0)  # squares of values of any size stay finite
+        largest = (largest.toarray() if sparse.issparse(largest) else largest).ravel()
+        largest = np.where(largest > 0, largest, 1.0)
+        Z = X.multiply(1 / largest) if sparse.issparse(X) else X / largest
+        total, squares = weight.sum(), (Z.multiply(Z) if sparse.issparse(X) else Z * Z)
+        mean = np.asarray(weight @ Z).ravel() / total
         variance = np.maximum(np.asarray(weight @ squares).ravel() / total - mean**2, 0.0)
         varies = variance > TINY * (mean**2 + TINY)
-        unit = np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0)
-        return cls(np.zeros_like(mean) if sparse.issparse(X) else mean, unit)
+        unit = np.where(varies, np.sqrt(np.where(varies, variance, 1.0)) * largest, 1.0)
+        return cls(np.zeros_like(mean) if sparse.issparse(X) else mean * largest, unit)
 
     def __call__(self, X: Matrix) -> Matrix:
         if sparse.issparse(X):

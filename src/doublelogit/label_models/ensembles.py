@@ -13,6 +13,7 @@ from scipy.special import expit
 from doublelogit._types import Floats, Ints
 from doublelogit.fitted.forest import LEAF, Forest
 
+LARGEST = float(np.finfo(np.float32).max)
 NO_SUBSETS: Ints = np.zeros((0, 1), dtype=np.int32)  # no node splits by level
 
 
@@ -29,8 +30,13 @@ class TreesPredictor:
 
     def predict(self, X: Floats) -> Floats:
         """P(S=1 | x) of every row."""
-        total = self.forest.predict(X.astype(np.float32) if self.single else X)
+        total = self.forest.predict(single_precision(X) if self.single else X)
         return np.asarray(expit(total)) if self.logit else np.clip(total, 0.0, 1.0)
+
+
+def single_precision(X: Floats) -> Floats:
+    """X as forests see it, with what is too large for that at its ends."""
+    return np.clip(X, -LARGEST, LARGEST).astype(np.float32)
 
 
 def boosted_trees(model: Any) -> TreesPredictor:

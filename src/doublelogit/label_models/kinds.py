@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.label_models.basis import Scale, Smooths
-from doublelogit.label_models.ensembles import boosted_trees, random_forest
+from doublelogit.label_models.ensembles import boosted_trees, random_forest, single_precision
 from doublelogit.label_models.product import ProductModel
 from doublelogit.label_models.sample import Sample
 from doublelogit.methods.classifiers import fit_weighted
@@ -140,6 +140,7 @@ class Trees:
     plain: Callable[[Any], Predictor]
     leaf: int  # rows that a leaf is to have
     most_rows: int = 5000
+    seen: Callable[[Floats], Floats] = np.asarray  # what the ensemble sees of X
 
     def suits(self, sample: Sample) -> bool:
         return sample.n_labelled >= FEWEST_LABELS and not sparse.issparse(sample.X)
@@ -149,7 +150,7 @@ class Trees:
         share = len(sample) / sample.weight.sum()
         model = clone(self.estimator)
         model.set_params(min_samples_leaf=max(1, round(self.leaf * share)))
-        fit_weighted(model, sample.X, sample.s.astype(int), sample.weight)
+        fit_weighted(model, self.seen(sample.X), sample.s.astype(int), sample.weight)
         return self.plain(model)
 
 
@@ -208,7 +209,7 @@ def forest() -> Trees:
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(50, max_features="sqrt", max_leaf_nodes=256, random_state=0)
-    return Trees("forest", model, random_forest, leaf=5)
+    return Trees("forest", model, random_forest, leaf=5, seen=single_precision)
 
 
 # Of "auto". A forest takes as long as all others together and, on 51 draws of the learn half,

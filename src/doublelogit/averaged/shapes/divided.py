@@ -106,6 +106,11 @@ class DividedSide(ABC):
         unit = np.diag(np.append(np.ones(self.labels.n_deviations), 0.0))
         return np.tile(unit, (len(self.share), 1, 1))
 
+    @property
+    def constant(self) -> bool:
+        """Whether labelling is named constant."""
+        return self.division.cap is not None
+
     def features(self, X: Matrix) -> Floats:
         """Deviations of the logit of s(x)."""
         return self.labels.deviations(self._seen(X))
