@@ -55,7 +55,7 @@ class TestCapabilities:
         assert (named <= classifier.get_params().keys()) == method.has_propensity
 
     def test_other_classifiers_may_be_plugged_in_or_not(self, method, classifier):
-        assert ({"outcome", "propensity"} <= classifier.get_params().keys()) == method.learners
+        assert ({"outcome", "propensity"} <= classifier.get_params().keys()) == method.pluggable
 
     @pytest.mark.filterwarnings("ignore")
     def test_audits_are_taken_or_refused(self, method, classifier, rows):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit._types import Floats
@@ -23,6 +24,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.fitted.fit import PUFit
 from doublelogit.fitted.mixture import credible
+from doublelogit.label_models import kinds_of
 from doublelogit.methods import Problem
 from doublelogit.methods.logistic import DENSE_LIMIT
 
@@ -51,6 +53,11 @@ class AveragedClassifier(AbstractPUClassifier):
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
         its standard deviation. One of them at most; it weighs the models beside the prior.
+    shape : {"any", "line"}, default="any"
+        What the class may look like. By "any" it may also follow the label model.
+    label_model : str, classifier, or list of them, default="auto"
+        Model of the label that a class of any shape follows: "logistic", "product", "splines",
+        "trees", "forest", a classifier of scikit-learn's kind, or several, stacked.
     pos_label : object, default=None
         The value of y that means labelled. Not needed for 0/1, -1/1 and booleans.
 
@@ -103,6 +110,8 @@ class AveragedClassifier(AbstractPUClassifier):
         "smooth_features": FEATURES,
         "prevalence": PROBABILITY_OR_RANGE,
         "label_frequency": PROBABILITY_OR_RANGE,
+        "shape": [StrOptions({"any", "line"})],
+        "label_model": "no_validation",  # by its own sentence, in fit
         "pos_label": "no_validation",
     }
 
@@ -118,6 +127,8 @@ class AveragedClassifier(AbstractPUClassifier):
         smooth_features: Sequence[Any] | None = None,
         prevalence: float | tuple[float, float] | None = None,
         label_frequency: float | tuple[float, float] | None = None,
+        shape: str = "any",
+        label_model: Any = "auto",
         pos_label: Any = None,
     ) -> None:
         self.outcome_features = outcome_features
@@ -125,6 +136,8 @@ class AveragedClassifier(AbstractPUClassifier):
         self.smooth_features = smooth_features
         self.prevalence = prevalence
         self.label_frequency = label_frequency
+        self.shape = shape
+        self.label_model = label_model
         self.pos_label = pos_label
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Any:
@@ -235,6 +248,7 @@ class AveragedClassifier(AbstractPUClassifier):
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         self._check_size(problem)
+        kinds_of(self.label_model)
         return averaged(problem, self._settings)
 
     def _check_size(self, problem: Problem) -> None:

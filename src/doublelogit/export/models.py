@@ -12,10 +12,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.averaged.shapes import Shape, shape_named
 from doublelogit.export.graph import Value
-from doublelogit.export.trees import added_trees
 from doublelogit.fitted import (
-    BentPosteriorSide,
-    BentSide,
     CertainLabel,
     HalfwayLabel,
     ImpliedPropensity,
@@ -93,11 +90,6 @@ def _(side: ImpliedPropensity, X: Value) -> Value:
     return _log_odds(log_sigmoid(X.linear(side.alpha)) - log_y)
 
 
-@logit.register
-def _(side: BentSide, X: Value) -> Value:
-    return X.linear(side.line) + added_trees(side.additions, X, len(side.line) - 1)
-
-
 @singledispatch
 def answers(model: Any, X: Value) -> Four:
     """What a fitted model says of every row."""
@@ -141,10 +133,7 @@ def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:
 
 def _predictors(side: PosteriorSide, X: Value) -> Value:
     """Predictor of each row in each component."""
-    lines = X.linear(side.lines.coef)
-    if not isinstance(side, BentPosteriorSide):
-        return lines
-    return lines + added_trees(side.additions, X, side.coef.shape[1] - 2) * side.coef[:, -2]
+    return X.linear(side.coef)
 
 
 def _together(side: MixtureSide, logits: Value, weight: Floats) -> Value:

@@ -27,10 +27,10 @@ from doublelogit.report.doubt import Doubt
 from doublelogit.report.drivers import Coefficient, coefficients
 from doublelogit.report.opinions import (
     LIST_LENGTH,
+    LabelGain,
     Opinion,
     Progress,
     first_rows,
-    flexible_classes,
     other_methods,
     silent,
 )
@@ -149,19 +149,19 @@ class Analysis:
 
     @cached_property
     def model_doubt(self) -> Doubt:
-        """Opinions of flexible models on the answer, and of the labels on the model."""
+        """What the labels say of the model."""
         self.progress("other models", 0.0)
         model, table, p = self.model, self.table, self.probabilities
-        first, rng = first_rows(table, p.listed), np.random.default_rng(self.random_state)
+        first = first_rows(table, p.listed)
         return Doubt(
             main=self.main,
             page=Opinion.on(table, first, model.method, p.positive, p.hidden),
             first=first,
             methods=[],
-            flexible=flexible_classes(model, table, first, p, rng),
+            label_gain=LabelGain.of(table, self.X),
+            bends=model.bends,
             misfits=[] if self.inference is None else self.inference.misfits,
             residuals=worst_residuals(table, p.label),
-            drivers=[c for c in self.coefficients if c.drives_labelling and c.term in self.X],
         )
 
     @cached_property
