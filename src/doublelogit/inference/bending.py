@@ -139,13 +139,19 @@ def _bends(straight: _Null, pull: Floats) -> tuple[list[tuple[int, ...]], list[F
         knots = _knots(X[:, j])
         if len(knots) >= FEWEST_KNOTS:
             terms.append((j,))
-            columns.append(natural(X[:, j], knots))
+            columns.append(_curves(X[:, j], knots))
     near = np.clip(X, -CLIPPED_AT, CLIPPED_AT)
     strongest = np.argsort(-np.abs((near**2).T @ np.abs(pull)))[:PAIRED]
     for i, j in combinations(sorted(strongest.tolist()), 2):
         terms.append((i, j))
         columns.append((near[:, i] * near[:, j])[:, None])
     return terms, columns
+
+
+def _curves(x: Floats, knots: Floats) -> Floats:
+    """Natural cubic splines beyond constant and line, uncorrelated and of variance one."""
+    every = np.column_stack([np.ones_like(x), x, natural(x, knots)])
+    return np.sqrt(len(x)) * np.linalg.qr(every)[0][:, 2:]
 
 
 def _knots(x: Floats) -> Floats:
