@@ -155,8 +155,7 @@ class TableClassifier(BaseEstimator):
         import pandas as pd
 
         rows = self._new_rows(table)
-        name = self.roles_.id if self.roles_.id in rows.columns else "row"
-        return pd.DataFrame({name: rows.ids, **rows.probabilities._asdict()})
+        return pd.DataFrame({rows.id_name or "row": rows.ids, **rows.probabilities._asdict()})
 
     def rank(
         self,

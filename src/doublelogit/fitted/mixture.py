@@ -54,10 +54,6 @@ class ComponentSide(Protocol):
     def lines(self) -> "PosteriorSide | None":
         """The part with a coefficient for every column of X; None if the shape has none."""
 
-    @property
-    def mean_is_line(self) -> bool:
-        """Whether the mean predictor of a row is linear in X."""
-
     def predictor(self, X: Matrix) -> Floats:
         """Predictor of each row at the centre of each component."""
 
@@ -96,10 +92,6 @@ class PosteriorSide:
     def lines(self) -> "PosteriorSide":
         """The part of the model that has a coefficient for every column of X."""
         return self
-
-    @property
-    def mean_is_line(self) -> bool:
-        return True
 
     def predictor(self, X: Matrix) -> Floats:
         """Linear predictor of each row at the centre of each component."""
@@ -192,10 +184,8 @@ class MixtureSide:
         )
         return weights / weights.sum(), PosteriorSide(*columns)
 
-    def mean_coef(self, weight: Floats) -> Floats | None:
-        """Mean of the coefficients over the lines; None if lines are bent."""
-        if not all(side.mean_is_line for side in self.sides if side.lines is not None):
-            return None
+    def mean_coef(self, weight: Floats) -> Floats:
+        """Mean of the coefficients over the lines."""
         weight, lines = self.lines(weight)
         return np.asarray(weight @ lines.coef)
 

@@ -37,7 +37,7 @@ from doublelogit.report.opinions import (
 from doublelogit.report.residuals import worst_residuals
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.table_models.table_model import FittedTable
-from doublelogit.table_models.table_rows import TableRows
+from doublelogit.table_models.table_rows import FrameRows
 from doublelogit.tables import Table
 
 # Samples of the test of SCAR at most, by the cells of a table. Of 199 samples five may be larger
@@ -172,9 +172,9 @@ class Analysis:
         return replace(self.model_doubt, methods=methods)
 
     @cached_property
-    def rows(self) -> TableRows:
+    def rows(self) -> FrameRows:
         """The rows with their probabilities, which are computed once."""
-        return TableRows(self.model, self.table)
+        return FrameRows.of(self.model, self.table)
 
     @property
     def probabilities(self) -> Probabilities:

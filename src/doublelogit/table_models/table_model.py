@@ -232,14 +232,10 @@ def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
     if beta is None or gamma is None:
         return _without_each(model, X, mean)
     Z = X.to_numpy() - mean
-    moved = Z * beta[:-1]
-    if gamma is not None:
-        moved = moved + model.model.hidden_slope(X.to_numpy())[:, None] * Z * gamma[:-1]
-    sources = model.encoding.sources
-    owner = np.array(sources)
+    moved = Z * beta[:-1] + model.model.hidden_slope(X.to_numpy())[:, None] * Z * gamma[:-1]
+    owner = np.array(model.encoding.sources)
     return pd.DataFrame(
-        {name: moved[:, owner == name].sum(axis=1) for name in dict.fromkeys(sources)},
-        index=X.index,
+        {name: moved[:, owner == name].sum(axis=1) for name in dict.fromkeys(owner)}, index=X.index
     )
 
 
