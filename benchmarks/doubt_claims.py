@@ -60,7 +60,6 @@ def examined(name, seed):
     verdict = [f for section in SECTIONS for f in section.findings(analysis, numbers)]
     doubted = [f.topic for f in verdict if f.level in ("attention", "problem")]
     opinions = {o.name: o for o in [doubt.page, *doubt.methods]}
-    gain = doubt.label_gain
     return {
         "table": name,
         "seed": seed,
@@ -80,8 +79,6 @@ def examined(name, seed):
         "clear": analysis.clear,
         "weak": analysis.weak,
         "misfit": min((m.p_value for m in doubt.misfits if m.rejects), default=np.nan),
-        "gain": np.nan if gain is None else gain.gain,
-        "gain_error": np.nan if gain is None else gain.error,
         **{f"precision {n}": o.precision for n, o in opinions.items()},
         **{f"prevalence {n}": o.prevalence for n, o in opinions.items()},
         **{f"overlap {n}": o.overlap for n, o in opinions.items()},

@@ -10,7 +10,7 @@ from doublelogit.findings.fit import AGAINST
 def nonlinear(gain: float, error: float, *, clear: bool, bends: bool) -> Finding:
     """Whether labels that a fit has not seen are likelier by a label model of any shape.
 
-    ``gain`` is that of held-out log-likelihood per row beyond two lines multiplied, with its
+    ``gain`` is that of held-out log-likelihood per row beyond straight label models, with its
     standard error; ``bends``: the class of the answer may have any shape.
     """
     numbers = {"gain": gain, "error": error}

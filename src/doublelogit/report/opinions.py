@@ -18,6 +18,7 @@ from doublelogit.core.folds import FoldsError, cluster_keys
 from doublelogit.core.held_out import compared
 from doublelogit.fitted.protocol import list_score
 from doublelogit.label_models import fit_label_model
+from doublelogit.label_models.stack import likelihoods, simplex_weights
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import METHODS, Method
 from doublelogit.table_models import table_model
@@ -29,7 +30,7 @@ Progress = Callable[[str, float], None]
 LIST_LENGTH = 50  # first rows that opinions are about
 MOST_ROWS_OF_METHODS = 5000  # that another method is fitted to: its opinion needs no more
 MOST_CELLS = 40_000  # beyond which a method that averages takes too long for an opinion
-PRODUCT = "product"  # the label model of two sigmoids
+STRAIGHT = ("logistic", "product")  # label models that are right if class and labelling are lines
 
 
 def silent(step: str, share: float) -> None:
@@ -121,13 +122,13 @@ def _sample(table: Table, most: int, rng: np.random.Generator) -> Any:
 
 @dataclass(frozen=True)
 class LabelGain:
-    """How much better a label model of any shape predicts held-out labels than two lines do.
+    """How much better label models of any shape predict held-out labels than those of lines do.
 
     Parameters
     ----------
     gain, error : float
-        Held-out log-likelihood per row of stacked label models, beyond that of two sigmoids
-        multiplied, and its standard error.
+        Held-out log-likelihood per row of all kinds of label models, stacked, beyond that of
+        the straight ones, stacked likewise, and its standard error.
     """
 
     gain: float
@@ -135,20 +136,23 @@ class LabelGain:
 
     @classmethod
     def of(cls, table: Table, X: Any) -> "LabelGain | None":
-        """The gain on a table; None if no row can be held out, or no two sigmoids be fitted."""
+        """The gain on a table; None if no row can be held out, or two sigmoids not be fitted."""
         Z, cluster = X.to_numpy(), None if table.cluster is None else cluster_keys(table.cluster)
         try:
             model = fit_label_model(Z, table.s, table.row_weight, cluster=cluster)
         except FoldsError:  # rows that are all alike
             return None
-        if PRODUCT not in model.names:
+        if not set(STRAIGHT) <= set(model.names):
             return None
         P = model.by_kind(Z)
-        stack = label_log_likelihoods(table.s, model.line(P @ model.weight))
-        product = label_log_likelihoods(table.s, P[:, model.names.index(PRODUCT)])
-        return cls(*compared(stack, product, table.row_weight))
+        straight = P[:, [model.names.index(name) for name in STRAIGHT]]
+        mix = simplex_weights(likelihoods(straight, table.s), table.row_weight)
+        every, lines = (
+            label_log_likelihoods(table.s, p) for p in (P @ model.weight, straight @ mix)
+        )
+        return cls(*compared(every, lines, table.row_weight))
 
     @property
     def clear(self) -> bool:
-        """Whether labels are clearly likelier by a model that is not made of two lines."""
+        """Whether labels are clearly likelier by models that are not made of lines."""
         return self.gain > CLEARLY_BETTER * self.error
