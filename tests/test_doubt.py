@@ -103,7 +103,7 @@ def doubt(*precisions, gain=0.0, prevalence=0.3, bends=False):
 def test_a_claim_shrinks_where_methods_disagree():
     """0.1 claimed 98% where methods disagreed completely."""
     agree, apart = doubt(0.9, 0.88, 0.85, 0.9).claim, doubt(0.98, 0.4, 0.1, 0.02).claim
-    assert agree.high - agree.low < 0.25
+    assert agree.high - agree.low < 0.3
     assert agree.low < 0.88 < agree.high
     assert apart.low < 0.22 < apart.high
     assert apart.vague

@@ -9,12 +9,13 @@ from sklearn.tree import DecisionTreeClassifier
 from tables_of_tests import clinic
 from typer.testing import CliRunner
 
-from doublelogit import AveragedClassifier, Roles, TableClassifier, TableError, load
+from doublelogit import AveragedClassifier, Report, Roles, TableClassifier, TableError, load
 from doublelogit.cli import app
 from doublelogit.label_models import AUTO, KINDS
 from doublelogit.registry import LABEL_MODELS, LINES, METHODS
 from doublelogit.report import comparison
 from doublelogit.report.comparison import compare_methods
+from doublelogit.report.sections import drivers
 from doublelogit.table_models.table_model import label_model_settings
 from doublelogit.tables import Table
 
@@ -111,3 +112,15 @@ def test_the_command_line_fits_with_it(tmp_path, monkeypatch):
     refused = CliRunner().invoke(app, [*words, "--method", "tm", "--label-model", "trees"])
     assert refused.exit_code == 3
     assert "--label-model needs one of averaged" in refused.output
+
+
+@pytest.mark.parametrize(("label_model", "drawn"), [("auto", True), ("lines", False)])
+def test_a_page_draws_the_shapes_of_a_class_that_may_bend(label_model, drawn):
+    analysis = Report(fitted(label_model, 300), clinic(300)).analysis
+    shapes = drivers.compute(analysis)["shapes"]
+    assert shapes.keys() == {"outcome", "labelling"}
+    assert bool(shapes["outcome"]) == drawn
+    for shape in shapes["outcome"]:
+        assert shape["column"] in {"age", "bmi", "distance"}
+        assert len(shape["share"]) == len(shape["straight"]) == len(shape["quantile"])
+        assert np.ptp(shape["share"]) > 0
