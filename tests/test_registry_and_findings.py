@@ -148,7 +148,7 @@ ALLOWED = {
 
 
 def test_options_of_messages_are_options_of_the_commands():
-    offered = {field.name for field in fields(Common)} | {"method"}
+    offered = {field.name for field in fields(Common)} | {"method", "label_model"}
     assert {name for name in OPTIONS if name not in ("audited_y", "sample_weight")} <= offered
 
 
