@@ -4,7 +4,7 @@
 
 Tables of one half of the corpus, one of each family, labels hidden by a mechanism that depends on
 one to three columns, which are named. One line per table and draw: truth, interval, what each
-method and model says of the first fifty rows, what is found there, and which topics of the page
+method says of the first fifty rows, what is found there, and which topics of the page
 need attention. Rules are chosen by the half *learn*, without the nine tables of doubt_tables.py,
 and reported on the half *test*. Results go to benchmarks/results/doubt_claims_HALF.csv.
 """
@@ -59,8 +59,7 @@ def examined(name, seed):
     numbers = {"calibration": {"gap": gap}}
     verdict = [f for section in SECTIONS for f in section.findings(analysis, numbers)]
     doubted = [f.topic for f in verdict if f.level in ("attention", "problem")]
-    said = {o.name: o for o in [doubt.page, *doubt.others]}
-    better = {o.name: o.better for o in doubt.flexible}
+    opinions = {o.name: o for o in [doubt.page, *doubt.methods]}
     return {
         "table": name,
         "seed": seed,
@@ -80,12 +79,9 @@ def examined(name, seed):
         "clear": analysis.clear,
         "weak": analysis.weak,
         "misfit": min((m.p_value for m in doubt.misfits if m.rejects), default=np.nan),
-        "broken": doubt.refuting is not None,
-        "survives": doubt.survives,
-        **{f"precision {n}": o.precision for n, o in said.items()},
-        **{f"prevalence {n}": o.prevalence for n, o in said.items()},
-        **{f"overlap {n}": o.overlap for n, o in said.items()},
-        **{f"better {n}": value for n, value in better.items()},
+        **{f"precision {n}": o.precision for n, o in opinions.items()},
+        **{f"prevalence {n}": o.prevalence for n, o in opinions.items()},
+        **{f"overlap {n}": o.overlap for n, o in opinions.items()},
         "cpu_seconds": time.process_time() - began,
     }
 

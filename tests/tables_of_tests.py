@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 
 def clinic(n=600, seed=0, bias=1.5):
@@ -24,3 +25,14 @@ def clinic(n=600, seed=0, bias=1.5):
             "sick": y.astype(int),
         }
     )
+
+
+def bent_table(n=3000, seed=0, straight=False):
+    """A class that is likeliest in the middle of x; labelling that leans on z."""
+    rng = np.random.default_rng(seed)
+    x, z, noise = rng.normal(size=(3, n))
+    shape = 1.5 * x if straight else 2 * (1 - x**2)
+    y = rng.random(n) < expit(shape + 0.5 * noise)
+    s = y & (rng.random(n) < expit(0.5 + z))
+    columns = {"x": x, "z": z, "noise": noise, "s": s.astype(int), "y": y.astype(int)}
+    return pd.DataFrame(columns)

@@ -108,7 +108,7 @@ def test_python_names_the_directory_and_never_the_temporary_file(tmp_path, monke
         ('propensity-feature = "age"', "Did you mean 'propensity-features'?"),
         ('Method = "em"', "Did you mean 'method'?"),
         ("[fti]\ntop = 3", "there is no command 'fti'. Did you mean 'fit'?"),
-        ("[fit]\nlerner = 3", "the command fit has no option 'lerner'. Did you mean 'learner'?"),
+        ("[fit]\nlabel-modle = 3", "no option 'label-modle'. Did you mean 'label-model'?"),
         ("[fit]\ntop = 3", "the command fit has no option 'top'."),
         ("[fit.method]\ntop = 3", "method must be a value; got a table."),
         ('zzz = "x"', "there is no option 'zzz'."),

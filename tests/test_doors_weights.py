@@ -7,7 +7,6 @@ from tables_of_tests import clinic
 
 from doublelogit import (
     AveragedClassifier,
-    BoostedClassifier,
     JointClassifier,
     Roles,
     TableClassifier,
@@ -27,13 +26,11 @@ def tables():
     return frame, pd.concat([other[:40], frame, other[40:]], ignore_index=True)
 
 
-@pytest.mark.parametrize("learner", ["linear", "spline", "boosting", "auto"])
-def test_rows_of_weight_zero_change_neither_encoding_nor_probabilities(learner, tmp_path):
+def test_rows_of_weight_zero_change_neither_encoding_nor_probabilities(tmp_path):
     frame, more = tables()
-    settings = {"max_rounds": 3, "n_folds": 2} if learner == "boosting" else {}
 
     def fitted(rows):
-        return TableClassifier(ROLES, "joint", settings, learner=learner).fit(rows)
+        return TableClassifier(ROLES, "joint").fit(rows)
 
     expected, found = fitted(frame), fitted(more)
     assert found.encoding_ == expected.encoding_
@@ -42,26 +39,12 @@ def test_rows_of_weight_zero_change_neither_encoding_nor_probabilities(learner, 
     np.testing.assert_allclose(
         found.predict(frame)[columns], expected.predict(frame)[columns], atol=1e-9
     )
-    if learner in ("linear", "spline"):
-        more.to_parquet(tmp_path / "t.parquet", index=False)
-        scanned = fitted(scan_parquet(tmp_path / "t.parquet"))
-        assert scanned.encoding_.names == expected.encoding_.names
-        np.testing.assert_allclose(
-            scanned.predict(frame)[columns], expected.predict(frame)[columns], atol=1e-9
-        )
-
-
-def test_trees_of_arrays_see_no_row_of_weight_zero():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2))
-    s = (rng.random(200) < 0.3 + 0.4 * (X[:, 0] > 0)).astype(int)
-    more, labels = np.r_[np.full((40, 2), 50.0), X], np.r_[np.tile([0, 1], 20), s]
-    weight = np.r_[np.zeros(40), np.ones(200)]
-    model = BoostedClassifier(max_rounds=3, n_folds=2)
-    expected = model.fit(X, s).predict_positive(X)
-    found = model.fit(more, labels, sample_weight=weight)
-    np.testing.assert_allclose(found.predict_positive(X), expected, atol=1e-9)
-    assert len(found.held_out) == 200
+    more.to_parquet(tmp_path / "t.parquet", index=False)
+    scanned = fitted(scan_parquet(tmp_path / "t.parquet"))
+    assert scanned.encoding_.names == expected.encoding_.names
+    np.testing.assert_allclose(
+        scanned.predict(frame)[columns], expected.predict(frame)[columns], atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("weight", [1e-300, 1e-310, 1e-20])

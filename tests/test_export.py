@@ -10,21 +10,19 @@ from classifiers import CLASSIFIERS
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
-from test_curves import bent_table, fitted
+from tables_of_tests import bent_table
 from typer.testing import CliRunner
 
 from doublelogit import (
-    AveragedBoostedClassifier,
-    BoostedClassifier,
     EMClassifier,
     JointClassifier,
     Roles,
+    TableClassifier,
     to_onnx,
 )
 from doublelogit.cli import app
 from doublelogit.studies.rivals import DETMClassifier
 from doublelogit.tables.columns import Category, Date
-from doublelogit.tables.expansion import plain
 
 # DETM is a rival of studies, whose softmax a graph refuses
 EXPORTED = [model for model in CLASSIFIERS if not isinstance(model, DETMClassifier)]
@@ -86,29 +84,6 @@ def test_false_labels_are_allowed_for():
     same_answers(quiet(JointClassifier(false_label_rate=0.03, n_starts=1), X, s), X)
 
 
-def test_trees_split_by_numbers_and_levels():
-    rng = np.random.default_rng(3)
-    level = rng.integers(0, 7, 900)
-    X = np.column_stack([rng.normal(size=(900, 2)), level])
-    y = rng.random(900) < expit(np.where(level % 2, 2, -2) + 3 * (np.abs(X[:, 0]) < 0.7))
-    s = (y & (rng.random(900) < expit(X[:, 1]))).astype(int)
-    settings = {"max_rounds": 4, "start": "constant", "patience": 0, "trees_of": "both"}
-    model = quiet(BoostedClassifier(categorical_features=[2], **settings), X, s)
-    assert {j for forest in model.model_.outcome_model.additions for j in forest.used} >= {0, 2}
-    same_answers(model, X, rtol=1e-5)  # trees are added in single precision
-
-
-def test_trees_bend_every_component_of_a_posterior():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(600, 2))
-    y = rng.random(600) < expit(4 * (np.abs(X[:, 0]) < 0.7) - 2)
-    s = (y & (rng.random(600) < expit(X[:, 1]))).astype(int)
-    settings = {"max_rounds": 4, "n_folds": 2, "propensity_features": [1]}
-    model = quiet(AveragedBoostedClassifier(**settings), X, s)
-    assert model.model_.coefficients().beta is None
-    same_answers(model, X, rtol=1e-5)  # trees are added in single precision
-
-
 def messy_table(n=500):
     """Numbers, skewed ones, dates and categories, some of each missing."""
     rng = np.random.default_rng(4)
@@ -126,22 +101,24 @@ def as_inputs(model, frame):
     given = {}
     for column in model.encoding_.used:
         values = frame[column.name]
-        if isinstance(plain(column), Category):
+        if isinstance(column, Category):
             values = values.fillna("").astype(object)
-        elif isinstance(plain(column), Date):
+        elif isinstance(column, Date):
             seconds = (values - pd.Timestamp(0)).dt.total_seconds()
             values = seconds.astype(float)
         given[column.name] = values.to_numpy()[:, None]
     return given
 
 
-@pytest.mark.parametrize("learner", ["linear", "spline", "boosting"])
-def test_the_graph_of_a_table_takes_its_columns_as_they_are(learner):
+def fitted(frame, roles):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return TableClassifier(roles, "joint").fit(frame.drop(columns="y"))
+
+
+def test_the_graph_of_a_table_takes_its_columns_as_they_are():
     frame = messy_table()
-    roles = Roles(label="s", propensity_features=["z", "city"])
-    settings = {"max_rounds": 3, "start": "constant", "patience": 0, "n_folds": 2}
-    parameters = settings if learner == "boosting" else None
-    model = fitted(frame, learner, roles=roles, parameters=parameters)
+    model = fitted(frame, Roles(label="s", propensity_features=["z", "city"]))
     new = frame.copy()
     new.loc[0, "city"], new.loc[1, "x"], new.loc[2, "x"] = "Atlantis", 90.0, -90.0
     new.loc[3, "income"] = np.inf
@@ -156,7 +133,7 @@ def test_the_graph_of_a_table_takes_its_columns_as_they_are(learner):
 def test_the_command_writes_the_graph_of_a_saved_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = messy_table()
-    model = fitted(frame, "spline")
+    model = fitted(frame, Roles(label="s", propensity_features=["z"]))
     model.save("model.dlm")
     done = CliRunner().invoke(app, ["export", "model.dlm", "--json"])
     assert done.exit_code == 0, done.output

@@ -16,8 +16,7 @@ from doublelogit.core.folds import (
     held_out_splits,
     hold_out,
 )
-from doublelogit.core.held_out import cross_fitted
-from doublelogit.estimators import BoostedClassifier
+from doublelogit.core.held_out import compared, cross_fitted, simplest
 
 
 @pytest.fixture
@@ -162,10 +161,16 @@ def test_cross_fitted_values_come_from_the_other_folds(rng):
         np.testing.assert_array_equal(means[inside], y[outside].mean())
 
 
-def test_a_guarded_fit_does_not_depend_on_the_order_of_rows(rng):
-    X = rng.normal(size=(400, 3)) + 5  # far from zero: the fit centres its columns
-    s = (rng.random(400) < 0.6 / (1 + np.exp(2 * (X[:, 0] - 5)))).astype(int)
-    order = rng.permutation(400)
-    one = BoostedClassifier(max_rounds=4).fit(X, s)
-    other = BoostedClassifier(max_rounds=4).fit(X[order], s[order])
-    np.testing.assert_allclose(one.held_out[order], other.held_out, atol=1e-6)
+def test_the_simplest_within_a_standard_error_of_the_best_is_chosen():
+    rng = np.random.default_rng(6)
+    base, weight = rng.normal(size=400), np.ones(400)
+    near = base + rng.normal(0.001, 0.1, 400)
+    far = base + rng.normal(0.1, 0.1, 400)
+    assert simplest({"a": base, "b": near}, weight) == "a"
+    assert simplest({"a": base, "b": near, "c": far}, weight) == "c"
+    spread = rng.normal(0.0, 4.0, 400)
+    worse = base - 0.01 + spread - spread.mean()  # within a standard error of anything
+    assert simplest({"a": base, "b": worse, "c": far}, weight) == "c"
+    mean, error = compared(far, base, weight)
+    assert mean == pytest.approx((far - base).mean())
+    assert error == pytest.approx((far - base).std() / 20)

@@ -240,7 +240,7 @@ def advised(hidden, *, clear=True, weak=False, audited=None, named=None):
         audit=None,
         audited_list=None,
         audited=audited is not None,
-        doubt=SimpleNamespace(refuting=None, claim=claim),
+        doubt=SimpleNamespace(refuted=False, claim=claim),
         doubts=TableDoubts(),
     )
     analysis.first_chances = Analysis.first_chances.fget(analysis)

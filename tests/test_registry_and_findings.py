@@ -55,7 +55,7 @@ class TestCapabilities:
         assert (named <= classifier.get_params().keys()) == method.has_propensity
 
     def test_other_classifiers_may_be_plugged_in_or_not(self, method, classifier):
-        assert ({"outcome", "propensity"} <= classifier.get_params().keys()) == method.learners
+        assert ({"outcome", "propensity"} <= classifier.get_params().keys()) == method.pluggable
 
     @pytest.mark.filterwarnings("ignore")
     def test_audits_are_taken_or_refused(self, method, classifier, rows):
@@ -148,7 +148,7 @@ ALLOWED = {
 
 
 def test_options_of_messages_are_options_of_the_commands():
-    offered = {field.name for field in fields(Common)} | {"method"}
+    offered = {field.name for field in fields(Common)} | {"method", "label_model"}
     assert {name for name in OPTIONS if name not in ("audited_y", "sample_weight")} <= offered
 
 

@@ -22,7 +22,6 @@ from scipy import sparse
 from scipy.special import expit
 
 from doublelogit import (
-    AveragedBoostedClassifier,
     AveragedClassifier,
     Roles,
     TableClassifier,
@@ -188,11 +187,11 @@ def smooth() -> Fitted:
 
 
 @design
-def spline_of_a_table() -> Fitted:
-    """A table whose class is bent by splines: its classifier, and the encoded rows."""
+def table() -> Fitted:
+    """A table with a category: its classifier, and the encoded rows."""
     frame = sample()
     table = frame[[*NAMES, "s"]].assign(d=np.where(frame["a"] > 0.5, "x", "y"))
-    model = TableClassifier(Roles("s"), learner="spline").fit(table)
+    model = TableClassifier(Roles("s"), label_model="lines").fit(table)
     return model.classifier_, model.encoding_.encode(table)[0]
 
 
@@ -255,16 +254,6 @@ def dask_arrays() -> Fitted:
         X, s, sample_weight=weight
     )
     return model, frame[NAMES].to_numpy()
-
-
-@design
-def bent_by_trees() -> Fitted:
-    """A class in the middle of a feature, bent by trees."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 2))
-    s = ((np.abs(X[:, 0]) < 0.7) & (rng.random(600) < 0.5)).astype(int)
-    model = AveragedBoostedClassifier(propensity_features=[1], n_folds=2, max_rounds=6)
-    return model.fit(X, s), X
 
 
 def numbers(model: Any, X: Any) -> dict[str, Any]:

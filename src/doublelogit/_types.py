@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
+Bools: TypeAlias = NDArray[np.bool_]
 
 # Features of some rows: a dense array or a scipy CSR matrix. Only design.py looks inside.
 Matrix: TypeAlias = Any

@@ -30,7 +30,7 @@ class Method:
         Whether it runs on Parquet files and Dask collections.
     intervals : {"likelihood", "posterior", None}, default=None
         What its intervals come from; None if it has none.
-    learners : bool, default=False
+    pluggable : bool, default=False
         Whether other classifiers may take the place of its two models.
     settings : mapping, default={}
         Parameters for tables that differ from the class's own defaults.
@@ -45,17 +45,8 @@ class Method:
         one that errs towards fewer positives where maximum likelihood errs towards more.
     contradicts : bool, default=False
         Whether a page that it contradicts says so: it is calibrated well enough.
-    bends : mapping, default={}
-        For each learner that needs a classifier of its own, the method with that classifier, which
-        takes this one's place.
-    bends_labelling : bool, default=False
-        Whether such a learner may model labelling too.
-    stand_in : str, default=None
-        Name of the method that takes its place for learners that it lacks; None refuses them.
-    holds_out : bool, default=False
-        Whether its fit leaves the likelihood of every row by models that have not seen it.
-    judges_straight : bool, default=False
-        Whether its fit compares straight lines and curves with itself by held-out labels.
+    label_model : bool, default=False
+        Whether its class may have any shape, given by a model of the label that can be chosen.
     """
 
     name: str
@@ -65,18 +56,14 @@ class Method:
     takes_audits: bool = True
     out_of_core: bool = True
     intervals: str | None = None
-    learners: bool = False
+    pluggable: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     large_settings: Mapping[str, Any] = field(default_factory=dict)
     package: str = "estimators"
     estimates_prevalence: bool = False
     counts_in_claims: bool = False
     contradicts: bool = False
-    bends: Mapping[str, "Method"] = field(default_factory=dict)
-    bends_labelling: bool = False
-    stand_in: str | None = None
-    holds_out: bool = False
-    judges_straight: bool = False
+    label_model: bool = False
 
     @property
     def module(self) -> str:
@@ -89,27 +76,10 @@ class Method:
         return self.estimator.partition(":")[2]
 
 
-# What models the class in a table, simplest first; labelling is logistic unless asked otherwise.
-LINEAR, SPLINE, BOOSTING = "linear", "spline", "boosting"
-AUTO = "auto"  # one of these three
-LEARNERS = (LINEAR, SPLINE, BOOSTING)
-OFFERED = (*LEARNERS, AUTO)
+AUTO, LINES = "auto", "lines"
+# Models of the label that a class of any shape may follow; by lines the class is a line.
+LABEL_MODELS = (AUTO, "logistic", "product", "splines", "trees", "forest", LINES)
 
-# Learners with classifiers of their own, which maximise a likelihood; splines serve every method.
-_LIKELIHOOD_BENDS = {
-    BOOSTING: Method("boosted", "boosted:BoostedClassifier", out_of_core=False, holds_out=True),
-}
-# The same for the default, which averages: trees bend its class, and leave the rest to it.
-_AVERAGED_BENDS = {
-    BOOSTING: Method(
-        "averaged-boosted",
-        "averaged_boosted:AveragedBoostedClassifier",
-        out_of_core=False,
-        intervals="posterior",
-        holds_out=True,
-        judges_straight=True,
-    ),
-}
 _METHODS = (
     Method(
         "averaged",
@@ -117,8 +87,7 @@ _METHODS = (
         intervals="posterior",
         counts_in_claims=True,
         contradicts=True,
-        bends=_AVERAGED_BENDS,
-        stand_in="joint",
+        label_model=True,
     ),
     # in large samples all starts end in one optimum, and each costs as much as the fit
     Method(
@@ -127,22 +96,13 @@ _METHODS = (
         intervals="likelihood",
         settings={"scaled_penalty": False},  # tables scale their numbers themselves
         large_settings={"n_starts": 1},
-        bends=_LIKELIHOOD_BENDS,
-        bends_labelling=True,
     ),
-    Method(
-        "em",
-        "em:EMClassifier",
-        intervals="likelihood",
-        learners=True,
-        bends=_LIKELIHOOD_BENDS,
-        bends_labelling=True,
-    ),
+    Method("em", "em:EMClassifier", intervals="likelihood", pluggable=True),
     # TM seldom meets a stopping rule: users of a table get the rounds of its authors' code
     Method(
         "tm",
         "two_models:TwoModelsClassifier",
-        learners=True,
+        pluggable=True,
         settings={"tol": 0, "max_iter": 100},
     ),
     Method("tm-simple", "two_models:TwoModelsSimpleClassifier", has_propensity=False),
@@ -156,9 +116,7 @@ _METHODS = (
     ),
 )
 METHODS = {method.name: method for method in _METHODS}
-BENDING = (*_LIKELIHOOD_BENDS,)  # learners that need a classifier of their own
-_ALL = (*_METHODS, *_LIKELIHOOD_BENDS.values(), *_AVERAGED_BENDS.values())
-CLASSIFIERS = {method.class_name: method for method in _ALL}
+CLASSIFIERS = {method.class_name: method for method in _METHODS}
 AUDIT_GOALS = ("prevalence", "orientation", "list")  # what rows of an audit may be drawn for
 DEFAULT_METHOD = "averaged"
 # What tests, curves and checks of the default are made by: the quickest that has a likelihood.

@@ -18,13 +18,17 @@ from doublelogit.estimators.serialization import versions
 from doublelogit.exceptions import TableWarning
 from doublelogit.findings import PROBLEM, Finding
 from doublelogit.inference import Inference
-from doublelogit.registry import AUTO, DEFAULT_METHOD, LINEAR
+from doublelogit.registry import AUTO, DEFAULT_METHOD
 from doublelogit.report import Report
 from doublelogit.report.ranking import cut_list, rank_hidden
-from doublelogit.table_models.learner_choice import choosable, fit_chosen
-from doublelogit.table_models.learners import Learners
 from doublelogit.table_models.table_doubts import TableDoubts
-from doublelogit.table_models.table_model import KIND, FittedTable, fit_table, known_method
+from doublelogit.table_models.table_model import (
+    KIND,
+    FittedTable,
+    fit_table,
+    known_method,
+    label_model_settings,
+)
 from doublelogit.table_models.table_rows import AnyRows, rows_of
 from doublelogit.tables import Roles, Table, TableEncoding
 
@@ -44,12 +48,10 @@ class TableClassifier(BaseEstimator):
         One of the names of ``doublelogit.registry.METHODS``.
     parameters : mapping, default=None
         Parameters of the method's classifier, such as ``{"C": 0.1}``.
-    learner, propensity_learner : {"linear", "spline", "boosting", "auto"}
-        Default is "linear".
-        What models the class, and the labelling. linear: logistic in the columns. spline: smooth
-        curves of the numeric columns, added up and shrunk towards straight lines. boosting: trees
-        added to that as far as held-out labels ask for them. auto, of the class only: the
-        simplest of these that held-out labels cannot tell from the best.
+    label_model : str, classifier, or list of them, default="auto"
+        Model of the label that a class of any shape follows, by the default method: "logistic",
+        "product", "splines", "trees", "forest", classifiers of scikit-learn's kind, or several,
+        stacked. "auto" stacks all that are named here; by "lines" the class is a line.
 
     Attributes
     ----------
@@ -79,14 +81,12 @@ class TableClassifier(BaseEstimator):
         roles: Roles | str,
         method: str = DEFAULT_METHOD,
         parameters: Mapping[str, Any] | None = None,
-        learner: str = LINEAR,
-        propensity_learner: str = LINEAR,
+        label_model: Any = AUTO,
     ) -> None:
         self.roles = roles
         self.method = method
         self.parameters = parameters
-        self.learner = learner
-        self.propensity_learner = propensity_learner
+        self.label_model = label_model
 
     @with_paying_threads
     def fit(
@@ -118,17 +118,12 @@ class TableClassifier(BaseEstimator):
         self : TableClassifier
         """
         method = known_method(self.method)
-        auto = self.learner == AUTO
-        rows = (choosable if auto else _described)(_audited(self._rows(table), audit))
-        learners = Learners(LINEAR if auto else self.learner, self.propensity_learner).check()
+        settings = label_model_settings(method, self.label_model)
+        rows = _described(_audited(self._rows(table), audit))
         doubts = TableDoubts.of(rows)
         for finding in doubts.serious:
             (announce or _warned)(finding)
-        fitted = (
-            fit_chosen(rows, method, self.parameters, learners.propensity)
-            if auto
-            else fit_table(rows, method, self.parameters, learners)
-        )
+        fitted = fit_table(rows, method, settings | dict(self.parameters or {}))
         self.fitted_ = replace(fitted, doubts=doubts)
         return self
 
@@ -160,8 +155,7 @@ class TableClassifier(BaseEstimator):
         import pandas as pd
 
         rows = self._new_rows(table)
-        name = self.roles_.id if self.roles_.id in rows.columns else "row"
-        return pd.DataFrame({name: rows.ids, **rows.probabilities._asdict()})
+        return pd.DataFrame({rows.id_name or "row": rows.ids, **rows.probabilities._asdict()})
 
     def rank(
         self,
@@ -257,13 +251,7 @@ class TableClassifier(BaseEstimator):
     @classmethod
     def from_fitted(cls, fitted: FittedTable) -> "TableClassifier":
         """The classifier of a table that was fitted before."""
-        learners = fitted.learners
-        model = cls(
-            fitted.roles,
-            fitted.method,
-            learner=learners.outcome,
-            propensity_learner=learners.propensity,
-        )
+        model = cls(fitted.roles, fitted.method, label_model=fitted.label_model)
         model.fitted_ = fitted
         return model
 

@@ -46,7 +46,7 @@ def audit(
         bool, typer.Option("--show-scores", help="Put scores on the sheet; they sway reviewers.")
     ] = False,
     method: options.Method = options.DEFAULT,
-    learner: options.Learner = options.STRAIGHT,
+    label_model: options.LabelModel = options.ANY_SHAPE,
     seed: options.Seed = 0,
 ) -> None:
     """Draw rows to look at, with known chances, and say beforehand what they will tell."""
@@ -61,7 +61,7 @@ def audit(
         _check_unused(out)
     with progress(common.json, ("fitting", "drawing")) as step:
         rows = common.table(table)
-        model = options.fitted(rows, common, step, method, learner=learner)
+        model = options.fitted(rows, common, step, method, label_model)
         step("drawing", 0.0)
         drawn = plan(
             model,

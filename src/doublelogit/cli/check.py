@@ -15,6 +15,7 @@ EXAMPLE = "Example: [bold]doublelogit check patients.csv --label diagnosed --id 
 def check(
     table: options.TablePath,
     common: Common,
+    label_model: options.LabelModel = options.ANY_SHAPE,
     seed: options.Seed = 0,
     resamples: options.Resamples = None,
     strict: Annotated[
@@ -28,7 +29,7 @@ def check(
 
     with progress(common.json) as step:
         rows = common.table(table)
-        model = options.fitted(rows, common, step)
+        model = options.fitted(rows, common, step, label_model=label_model)
         report = Report(model, rows, random_state=seed, n_resamples=resamples, progress=step)
         checks = report.checks()
     if common.json:

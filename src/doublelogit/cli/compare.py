@@ -10,18 +10,13 @@ EXAMPLE = "Example: [bold]doublelogit compare patients.csv --label diagnosed --i
 def compare(
     table: options.TablePath,
     common: Common,
-    learner: options.Learner = options.STRAIGHT,
-    propensity_learner: options.PropensityLearner = options.STRAIGHT,
+    label_model: options.LabelModel = options.ANY_SHAPE,
     seed: options.Seed = 0,
     resamples: options.Resamples = None,
 ) -> None:
-    """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree.
-
-    With --learner maximum likelihood is shown with it too; auto shows every learner.
-    """
+    """Fit all methods; show prevalence, likelihood of held-out labels, and whether they agree."""
     from doublelogit.cli.terminal import print_json, print_table, progress, say
     from doublelogit.report.comparison import compare_methods
-    from doublelogit.table_models.learners import Learners
 
     with progress(common.json, ("testing SCAR", "fitting")) as step:
         rows = common.table(table)
@@ -30,7 +25,7 @@ def compare(
             random_state=seed,
             n_resamples=resamples,
             parameters=common.known(),
-            learners=Learners(learner, propensity_learner),
+            label_model=label_model,
             progress=step,
         )
     if common.json:

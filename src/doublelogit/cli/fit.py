@@ -17,8 +17,7 @@ def fit(
     common: Common,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
-    learner: options.Learner = options.STRAIGHT,
-    propensity_learner: options.PropensityLearner = options.STRAIGHT,
+    label_model: options.LabelModel = options.ANY_SHAPE,
 ) -> None:
     """Fit a model to a table and save it."""
     from doublelogit.audit.conclusions import conclusions
@@ -27,20 +26,19 @@ def fit(
     path = out or Path(f"{table.stem}.dlm")
     with progress(common.json, ("fitting", "writing")) as step:
         rows = common.table(table)
-        learners = {"learner": learner, "propensity_learner": propensity_learner}
-        model = options.fitted(rows, common, step, method, **learners)
+        model = options.fitted(rows, common, step, method, label_model)
         share = float(model.predict(rows)["positive"].mean())
         answer = options.audit_estimate(model, rows)
         audit = [] if answer is None else conclusions(answer)
         step("writing", 0.0)
         model.save(path)
-    labelled, method = int(rows.s.sum()), model.fitted_.method  # trees take the default's place
+    labelled = int(rows.s.sum())
     if common.json:
         print_json(
             {
                 "model": str(path),
                 "method": method,
-                "learner": model.fitted_.learners.outcome,
+                "label_model": label_model,
                 "rows": len(rows),
                 "labelled": labelled,
                 "positive": share,

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from doublelogit.cli.config import CONFIG
-from doublelogit.registry import CHECKING_METHOD, DEFAULT_METHOD, LEARNERS, LINEAR, METHODS, OFFERED
+from doublelogit.registry import AUTO, CHECKING_METHOD, DEFAULT_METHOD, LABEL_MODELS, METHODS
 
 
 def _method(value: str) -> str:
@@ -21,15 +21,9 @@ def _method(value: str) -> str:
     return value
 
 
-def _learner(value: str) -> str:
-    if value not in OFFERED:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(OFFERED)}.")
-    return value
-
-
-def _propensity_learner(value: str) -> str:
-    if value not in LEARNERS:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(LEARNERS)}.")
+def _label_model(value: str) -> str:
+    if value not in LABEL_MODELS:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(LABEL_MODELS)}.")
     return value
 
 
@@ -57,18 +51,12 @@ ShowIds = Annotated[
 Method = Annotated[
     str, typer.Option("--method", callback=_method, help=f"One of {', '.join(METHODS)}.")
 ]
-Learner = Annotated[
+LabelModel = Annotated[
     str,
     typer.Option(
-        "--learner", callback=_learner, help=f"What models the class: {', '.join(OFFERED)}."
-    ),
-]
-PropensityLearner = Annotated[
-    str,
-    typer.Option(
-        "--propensity-learner",
-        callback=_propensity_learner,
-        help=f"What models labelling: {', '.join(LEARNERS)}.",
+        "--label-model",
+        callback=_label_model,
+        help=f"What a class of any shape follows: {', '.join(LABEL_MODELS)}.",
     ),
 ]
 InferredMethod = Annotated[
@@ -274,12 +262,14 @@ def names(text: str | None) -> tuple[str, ...] | None:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def fitted(rows: Any, common: Common, step: Any, method: str = DEFAULT_METHOD, **asked: Any) -> Any:
+def fitted(
+    rows: Any, common: Common, step: Any, method: str = DEFAULT_METHOD, label_model: str = AUTO
+) -> Any:
     """A classifier fitted to a table; what is doubtful about the table is said before."""
     from doublelogit import TableClassifier
 
     step("fitting", 0.0)
-    model = TableClassifier(rows.roles, method, parameters=common.known(), **asked)
+    model = TableClassifier(rows.roles, method, common.known(), label_model)
     return model.fit(rows, announce=lambda finding: step.say(finding.level, finding.text))
 
 
@@ -336,4 +326,4 @@ def asked() -> str:
 
 
 DEFAULT, CHECKING = DEFAULT_METHOD, CHECKING_METHOD
-STRAIGHT = LINEAR
+ANY_SHAPE = AUTO

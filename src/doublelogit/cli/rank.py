@@ -28,8 +28,7 @@ def rank(
     ] = None,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
-    learner: options.Learner = options.STRAIGHT,
-    propensity_learner: options.PropensityLearner = options.STRAIGHT,
+    label_model: options.LabelModel = options.ANY_SHAPE,
     top: Annotated[int | None, typer.Option(min=1, help="Rows of the list.")] = None,
     budget: Annotated[float | None, typer.Option(min=0.0, help="Money for checks.")] = None,
     check_cost: Cost = None,
@@ -45,7 +44,7 @@ def rank(
     from doublelogit.tables.write import write_table
 
     with progress(common.json, ("fitting", "ranking", "other models")) as step:
-        fitted, rows = _fitted(table, common, model, (method, learner, propensity_learner), step)
+        fitted, rows = _fitted(table, common, model, (method, label_model), step)
         step("ranking", 0.0)
         with recorded() as issues:
             ranking = fitted.rank(
@@ -97,7 +96,7 @@ def _check(
 
 
 def _fitted(
-    path: Path, common: Common, model: Path | None, names: tuple[str, str, str], step: Any
+    path: Path, common: Common, model: Path | None, names: tuple[str, str], step: Any
 ) -> tuple[Any, Any]:
     """A model, loaded or fitted, and the rows to rank."""
     from doublelogit.persistence import load_table
@@ -106,13 +105,11 @@ def _fitted(
         fitted = load_table(model)
         return fitted, common.frame(path, fitted.roles_)
     rows = common.table(path)
-    method, learner, propensity_learner = names
-    learners = {"learner": learner, "propensity_learner": propensity_learner}
-    return options.fitted(rows, common, step, method, **learners), rows
+    return options.fitted(rows, common, step, *names), rows
 
 
 def _claimed(model: Any, rows: Any, ranking: Any) -> list[Any]:
-    """What other methods and models say of this list, unless it claims nothing."""
+    """What other methods say of this list, unless it claims nothing."""
     from doublelogit.findings.doubt import claimed
     from doublelogit.registry import METHODS
     from doublelogit.report.doubt import list_claim

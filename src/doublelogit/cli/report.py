@@ -18,8 +18,7 @@ def report(
     common: Common,
     out: options.Out = None,
     method: options.Method = options.DEFAULT,
-    learner: options.Learner = options.STRAIGHT,
-    propensity_learner: options.PropensityLearner = options.STRAIGHT,
+    label_model: options.LabelModel = options.ANY_SHAPE,
     top: options.Top = 100,
     show_ids: options.ShowIds = False,
     seed: options.Seed = 0,
@@ -34,9 +33,8 @@ def report(
     check_page(path, [table])  # before an hour's work, not after it
     with progress(common.json) as step:
         rows = common.table(table)
-        learners = {"learner": learner, "propensity_learner": propensity_learner}
         written = Report(
-            options.fitted(rows, common, step, method, **learners),
+            options.fitted(rows, common, step, method, label_model),
             rows,
             top=top,
             show_ids=show_ids,

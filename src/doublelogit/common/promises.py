@@ -6,6 +6,7 @@ command starts. Until something of it is used, a module of promises stands in it
 
 import sys
 from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -32,7 +33,10 @@ class Later(ModuleType):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.__spec__ = find_spec(name)
+        # a package whose parent is not imported for it, as find_spec would
+        package = find_spec(name.partition(".")[0])
+        assert package is not None
+        self.__spec__ = PathFinder.find_spec(name, package.submodule_search_locations)
         assert self.__spec__ is not None
         self.__path__ = self.__spec__.submodule_search_locations or []
 

@@ -26,7 +26,7 @@ BENT_LEVEL = 0.03  # of the test with a class that bends, which approximates the
 CALIBRATION_GAP = 0.02  # mean distance of s(x) from the labelled share that needs attention
 
 # Model. Chances of a false alarm by kind of question; together below one in ten. Shape has the
-# least: there are many such questions, and reports ask it again by a flexible class.
+# least: there are many such questions, and reports ask it again by a label model.
 MISFIT_LEVELS = {"response": 0.03, "shape": 0.015, "exclusion": 0.03}
 
 ASTRAY = 0.01  # p-value of labels that stray from their probability along a column
@@ -56,17 +56,15 @@ LEAK_PRECISION = 0.98
 LEAK_RECALL = 0.9
 LEAK_RECALL_PRESENT = 0.1  # of rows that have a value at all
 
-# Methods and models beside each other; chosen on tables of the corpus that learn
-ANOTHER_LIST = 0.5  # share of the first rows in common below which a list is another one
-ANOTHER_PRECISION = 0.25  # difference of what is expected of the first rows
+# Methods beside each other; chosen on tables of the corpus that learn
 BEYOND = 0.05  # distance from an interval at which another prevalence is a dissent
 VAGUE_CLAIM = 0.5  # width of an interval of precision that says next to nothing
 DISAGREEMENT = 0.1  # difference of prevalences that are no longer one answer
-CLEARLY_BETTER = 2.0  # standard errors by which another method must be better to be recommended
+# Standard errors by which held-out labels must be likelier by another method or label model.
+CLEARLY_BETTER = 2.0
 
 # Audits
 FEW_AUDITED = 8  # positives or negatives found below which an interval is made exactly
 ALL_POSITIVE = 10  # audited rows, all positive, that nobody draws at random
 MISUSE_LEVEL = 0.01  # of the test that audited rows are like those that they stand for
 AGREEMENT_LEVEL = 0.05  # of the test that the model expected what the audit found
-FEWEST_LABELS_TO_CHOOSE = 30  # held out, fewer say nothing of one shape of the class or another

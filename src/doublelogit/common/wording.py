@@ -100,6 +100,7 @@ OPTIONS = {
         "false_label_rate",
         "label",
         "label_frequency",
+        "label_model",
         "method",
         "outcome_features",
         "positive",

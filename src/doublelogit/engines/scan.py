@@ -84,14 +84,6 @@ class ParquetScan:
             part = as_series(batch.column(name), name)
             yield part[_counts(batch, weight)].reset_index(drop=True)
 
-    def counted(self, rows: Any) -> Any:
-        """Numbers, among all rows, of some of those that count."""
-        weight = self.named_roles.weight
-        if weight is None:
-            return rows
-        parts = (_counts(batch, weight) for _, batch in self.files.batches([weight], BATCH))
-        return np.flatnonzero(np.concatenate(list(parts)))[rows]
-
     @cached_property
     def coding(self) -> LabelCoding:
         """What the values of the label column mean."""

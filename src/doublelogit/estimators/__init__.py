@@ -7,10 +7,6 @@ from doublelogit.registry import CLASSIFIERS, classes_in
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time the registry says where they are
     from doublelogit.estimators.averaged import AveragedClassifier as AveragedClassifier
-    from doublelogit.estimators.averaged_boosted import (
-        AveragedBoostedClassifier as AveragedBoostedClassifier,
-    )
-    from doublelogit.estimators.boosted import BoostedClassifier as BoostedClassifier
     from doublelogit.estimators.em import EMClassifier as EMClassifier
     from doublelogit.estimators.joint import JointClassifier as JointClassifier
     from doublelogit.estimators.lbe import LBEClassifier as LBEClassifier

@@ -114,7 +114,7 @@ class AveragedClassifier(AbstractPUClassifier):
         "prevalence": PROBABILITY_OR_RANGE,
         "label_frequency": PROBABILITY_OR_RANGE,
         "shape": [StrOptions({"any", "line"})],
-        "label_model": "no_validation",
+        "label_model": "no_validation",  # by its own sentence, in fit
         "pos_label": "no_validation",
     }
 

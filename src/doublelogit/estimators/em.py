@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from doublelogit.core.link import LINKS
-from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, em
@@ -95,10 +94,7 @@ class EMClassifier(PluggableModels):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **AbstractPUClassifier._parameter_constraints,
-        "outcome": [HasMethods(["fit", "predict_proba"]), None],
-        "propensity": [HasMethods(["fit", "predict_proba"]), None],
-        "n_folds": COUNT,
+        **PluggableModels._parameter_constraints,
         "init": [StrOptions({"balanced", "naive", "half"})],
         "stopping": [StrOptions({"gradient", "objective"})],
         "acceleration": ["boolean", StrOptions({"auto"})],

@@ -68,10 +68,10 @@ def _scanned(scan: ParquetScan, encoding: TableEncoding) -> Source:
 def expanded(
     features: Sequence[Any] | None, encoding: TableEncoding | None
 ) -> Sequence[Any] | None:
-    """Features asked for, a column of the table replaced by the plain features that it became."""
+    """Features asked for, a column of the table replaced by the features that it became."""
     if features is None or encoding is None or isinstance(features, str):
         return features
-    names_of = {column.name: column.names for column in encoding.plain.columns}
+    names_of = {column.name: column.names for column in encoding.columns}
     return [name for f in features for name in names_of.get(f, (f,))]
 
 

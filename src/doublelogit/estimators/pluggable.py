@@ -1,8 +1,9 @@
 """Classifiers whose two models may be any scikit-learn classifiers."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import (
     _check_y,
     check_consistent_length,
@@ -12,7 +13,7 @@ from sklearn.utils.validation import (
 from doublelogit.core.design import Terms
 from doublelogit.core.rows import Rows
 from doublelogit.engines.memory import MemoryRows
-from doublelogit.estimators.base import AbstractPUClassifier
+from doublelogit.estimators.base import COUNT, AbstractPUClassifier
 from doublelogit.estimators.out_of_core import is_distant
 from doublelogit.estimators.validation import one_column, with_unlabelled
 from doublelogit.fitted import LinearPair, PluggedPair, PluggedSide
@@ -27,6 +28,13 @@ class PluggableModels(AbstractPUClassifier):
     columns by name; a logistic model needs numbers. If both are plugged in, X may hold
     anything that they can read.
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **AbstractPUClassifier._parameter_constraints,
+        "outcome": [HasMethods(["fit", "predict_proba"]), None],
+        "propensity": [HasMethods(["fit", "predict_proba"]), None],
+        "n_folds": COUNT,
+    }
 
     outcome: Any
     propensity: Any

@@ -18,9 +18,7 @@ from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.plugged import NumericSide
 from doublelogit.registry import CLASSIFIERS
 from doublelogit.tables.columns import Category, Date, Ignored, Number
-from doublelogit.tables.curves import Curves
 from doublelogit.tables.encoding import TableEncoding
-from doublelogit.tables.expansion import Coded, Smooth
 
 KIND = "classifier"
 FITTED = re.compile(r"[a-z][a-z0-9_]*_", flags=re.IGNORECASE)
@@ -28,8 +26,6 @@ FITTED = re.compile(r"[a-z][a-z0-9_]*_", flags=re.IGNORECASE)
 RECORDS: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
-        fitted.BentPosteriorSide,
-        fitted.BentSide,
         fitted.CertainLabel,
         fitted.Forest,
         fitted.HalfwayLabel,
@@ -43,15 +39,12 @@ RECORDS: dict[str, Any] = {
         fitted.PosteriorSide,
         fitted.ScaledLabel,
         Category,
-        Coded,
-        Curves,
         Date,
         Finding,
         Ignored,
         Number,
         NumericSide,
         Orientation,
-        Smooth,
         TableEncoding,
         *(record for shape in SHAPES for record in shape.records),
     )

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from doublelogit._types import Floats
-from doublelogit.estimators.base import COUNT, AbstractPUClassifier
+from doublelogit.estimators.base import AbstractPUClassifier
 from doublelogit.estimators.pluggable import PluggableModels
 from doublelogit.fitted import HalfwayLabel, LinearPair
 from doublelogit.fitted.fit import PUFit
@@ -168,10 +168,7 @@ class TwoModelsClassifier(PluggableModels):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **AbstractPUClassifier._parameter_constraints,
-        "outcome": [HasMethods(["fit", "predict_proba"]), None],
-        "propensity": [HasMethods(["fit", "predict_proba"]), None],
-        "n_folds": COUNT,
+        **PluggableModels._parameter_constraints,
         "variant": [StrOptions({"released", "literal"})],
         "acceleration": ["boolean"],
         "stratum_quantile": [Interval(Real, 0, 1, closed="both"), None],

@@ -4,13 +4,10 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from doublelogit.export.graph import Graph, Value
 from doublelogit.tables import TableEncoding
 from doublelogit.tables.columns import MISSING, OTHER, YEAR, Category, Date, Number
-from doublelogit.tables.curves import Curves
-from doublelogit.tables.expansion import Coded, Smooth, plain
 from doublelogit.tables.words import pattern
 
 
@@ -18,7 +15,7 @@ def features(graph: Graph, encoding: TableEncoding) -> Value:
     """The features of a table, from an input for each of its columns."""
     values = []
     for column in encoding.used:
-        texts = isinstance(plain(column), Category)
+        texts = isinstance(column, Category)
         values += encoded(column, graph.input(column.name, texts=texts))
     return graph.node("Concat", *values, axis=1)
 
@@ -67,19 +64,6 @@ def _(column: Category, x: Value) -> list[Value]:
     return [each[level] for level in column.levels[1:]]
 
 
-@encoded.register
-def _(column: Smooth, x: Value) -> list[Value]:
-    pieces = encoded(column.base, x)
-    return [*pieces, _bent(column.curves, pieces[0])]
-
-
-@encoded.register
-def _(column: Coded, x: Value) -> list[Value]:
-    pieces = encoded(column.base, x)
-    together = x.graph.node("Concat", *pieces, axis=1)
-    return [*pieces, together @ np.arange(1.0, len(pieces) + 1)[:, None]]
-
-
 def _texts(level: str) -> str:
     """Regular expression of the texts of a level."""
     return pattern("", MISSING) if level == MISSING else pattern(level)
@@ -88,19 +72,3 @@ def _texts(level: str) -> str:
 def _gone(x: Value) -> Value:
     """Whether a number is missing, or none."""
     return x.node("IsNaN").node("Or", x.node("IsInf"))
-
-
-def _bent(curves: Curves, x: Value) -> Value:
-    """Values of natural cubic splines: cubes that begin at the knots, lines beyond the outer ones.
-
-    Between the outer knots f(x) = f(k_0) + f'(k_0) (x - k_0) + sum of c_j max(x - k_j, 0)^3.
-    """
-    spline = CubicSpline(curves.knots, curves.values, bc_type="natural")
-    knots = np.array(curves.knots)
-    near = x.node("Max", knots[0]).node("Min", knots[-1])
-    third = np.diff(spline.c[0], axis=0, prepend=0.0)  # jumps of a sixth of the third derivative
-    cubes = (near - knots[None, :-1]).node("Relu").node("Pow", 3.0)
-    slopes = spline(knots[[0, -1]], 1)
-    within = (near - knots[0]) @ slopes[:1] + spline(knots[0])[None] + cubes @ third
-    below, above = (x - knots[0]).node("Min", 0.0), (x - knots[-1]).node("Max", 0.0)
-    return within + below @ slopes[:1] + above @ slopes[1:]

@@ -107,11 +107,7 @@ def _(model: ProductModel, X: Value) -> Value:
 
 @probability.register
 def _(model: TreesPredictor, X: Value) -> Value:
-    from onnx import TensorProto
-
-    if model.single:
-        X = X.node("Cast", to=TensorProto.FLOAT).node("Cast", to=TensorProto.DOUBLE)
-    total = added_trees([model.forest], X, 0)  # no node splits by level
+    total = added_trees([model.forest], X)
     return sigmoid(total) if model.logit else total.node("Max", 0.0).node("Min", 1.0)
 
 

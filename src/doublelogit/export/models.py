@@ -14,10 +14,7 @@ from doublelogit.averaged.shapes import Shape, shape_named
 from doublelogit.averaged.shapes.divided import DividedSide
 from doublelogit.export.graph import Value, log_sigmoid, sigmoid
 from doublelogit.export.labels import divided_predictors
-from doublelogit.export.trees import added_trees
 from doublelogit.fitted import (
-    BentPosteriorSide,
-    BentSide,
     CertainLabel,
     HalfwayLabel,
     ImpliedPropensity,
@@ -84,11 +81,6 @@ def _(side: ImpliedPropensity, X: Value) -> Value:
     return _log_odds(log_sigmoid(X.linear(side.alpha)) - log_y)
 
 
-@logit.register
-def _(side: BentSide, X: Value) -> Value:
-    return X.linear(side.line) + added_trees(side.additions, X, len(side.line) - 1)
-
-
 @singledispatch
 def answers(model: Any, X: Value) -> Four:
     """What a fitted model says of every row."""
@@ -137,12 +129,7 @@ def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:
 
 def _predictors(side: Any, X: Value) -> Value:
     """Predictor of each row in each component."""
-    if isinstance(side, DividedSide):
-        return divided_predictors(side, X)
-    lines = X.linear(side.lines.coef)
-    if not isinstance(side, BentPosteriorSide):
-        return lines
-    return lines + added_trees(side.additions, X, side.coef.shape[1] - 2) * side.coef[:, -2]
+    return divided_predictors(side, X) if isinstance(side, DividedSide) else X.linear(side.coef)
 
 
 def _pooled(side: MixtureSide, logits: Value, weight: Floats) -> Value:

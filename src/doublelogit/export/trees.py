@@ -1,58 +1,26 @@
-"""Trees as one ensemble of ONNX, of the kind that every runtime has.
-
-Its sum is single precision. It splits numbers only: of a level it is told, as a further column,
-whether it goes right.
-"""
+"""Trees as one ensemble of ONNX, which every runtime has; its sum is single precision."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from doublelogit._types import Ints
 from doublelogit.export.graph import ML, Value
 from doublelogit.fitted import Forest
 from doublelogit.fitted.forest import LEAF
 
 
-def added_trees(forests: Sequence[Any], X: Value, width: int) -> Value:
-    """The mean of what some forests say of each row of so many features."""
+def added_trees(forests: Sequence[Forest], X: Value) -> Value:
+    """The mean of what some forests say of each row."""
     from onnx import TensorProto
 
-    columns, nodes = [X], []
-    for forest in forests:
-        if not isinstance(forest, Forest):
-            raise TypeError(f"a graph cannot add a {type(forest).__name__} to a line.")
-        feature = forest.feature.copy()
-        for j, split in _by_level(forest):
-            columns.append(_goes_right(forest, X, j, split))
-            feature[split] = width + np.arange(len(split))
-            width += len(split)
-        nodes.append(_nodes(forest, feature))
-    table = X.graph.node("Concat", *columns, axis=1)
-    totals = table.node("TreeEnsembleRegressor", domain=ML, n_targets=1, **_ensemble(nodes))
+    nodes = [_nodes(forest) for forest in forests]
+    totals = X.node("TreeEnsembleRegressor", domain=ML, n_targets=1, **_ensemble(nodes))
     baseline = float(np.mean([forest.baseline for forest in forests]))
     return totals.node("Cast", to=TensorProto.DOUBLE) + baseline
 
 
-def _by_level(forest: Forest) -> list[tuple[int, Ints]]:
-    """Features that are split by level, and the nodes that do it."""
-    split = np.flatnonzero(forest.subset >= 0)
-    owner = forest.feature[split]
-    return [(int(j), split[owner == j]) for j in np.unique(owner)]
-
-
-def _goes_right(forest: Forest, X: Value, j: int, split: Ints) -> Value:
-    """For each of some nodes, 1 where the level of a row is not among those that go left."""
-    from onnx import TensorProto
-
-    right = 1.0 - forest.subsets[forest.subset[split]].T
-    level = X.node("Gather", np.array([j]), axis=1).node("Reshape", np.array([-1]))
-    level = level.node("Max", 0.0).node("Min", len(right) - 1.0)
-    return X.graph.node("Gather", right, level.node("Cast", to=TensorProto.INT64), axis=0)
-
-
-def _nodes(forest: Forest, feature: Ints) -> dict[str, Any]:
+def _nodes(forest: Forest) -> dict[str, Any]:
     """Every node of a forest, with the number of its tree and its own number in it."""
     leaf = forest.left == LEAF
     tree = np.searchsorted(forest.roots, np.arange(len(leaf)), side="right") - 1
@@ -61,8 +29,9 @@ def _nodes(forest: Forest, feature: Ints) -> dict[str, Any]:
         "tree": tree,
         "node": np.arange(len(leaf)) - first,
         "leaf": leaf,
-        "feature": np.where(leaf, 0, feature),
-        "limit": np.where(forest.subset >= 0, 0.5, forest.threshold),
+        "feature": forest.feature,
+        "limit": forest.threshold,
+        "missing_left": forest.missing_left,
         "left": np.where(leaf, 0, forest.left - first),
         "right": np.where(leaf, 0, forest.right - first),
         "value": forest.value.astype(np.float64),
@@ -85,6 +54,7 @@ def _ensemble(nodes: list[dict[str, Any]]) -> dict[str, Any]:
         "nodes_modes": np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
         "nodes_featureids": every["feature"].tolist(),
         "nodes_values_as_tensor": numpy_helper.from_array(every["limit"]),
+        "nodes_missing_value_tracks_true": every["missing_left"].astype(int).tolist(),
         "nodes_truenodeids": every["left"].tolist(),
         "nodes_falsenodeids": every["right"].tolist(),
         "target_treeids": tree[leaf].tolist(),

@@ -12,8 +12,8 @@ AUDIT_OBJECTS = "the audit contradicts the model or its list"
 MODELS_UNCLEAR = "it is open which of the two models is the class"
 TOO_FEW_LABELS = "there are fewer labels than coefficients"
 NOTHING_TO_FIND = "by this model hardly any positive is hidden"
-ANOTHER_ANSWER = "a flexible class, by which labels are likelier, gives another answer"
-METHODS_DISAGREE = "methods and models disagree on it"
+NOT_LINES = "labels are clearly likelier by a nonlinear class or labelling"
+METHODS_DISAGREE = "methods disagree on it"
 
 # What to do next.
 DRAW_AGAIN = (
@@ -65,7 +65,7 @@ def work_off(listed: int, expected: float, claimed: int, low: float, high: float
     return (
         f"Check the rows of the list from the top: of the first {listed} about {expected:.0f} are "
         f"expected to be positive if the model holds, and {claimed * low:.0f} to "
-        f"{claimed * high:.0f} by what other methods and models say."
+        f"{claimed * high:.0f} by what other methods say."
     )
 
 

@@ -1,4 +1,4 @@
-"""Findings about how far an answer hangs on its method and its model."""
+"""Findings about how far an answer hangs on its method and on lines."""
 
 from collections.abc import Mapping
 
@@ -6,83 +6,57 @@ from doublelogit.common.wording import listed, p_value, percent
 from doublelogit.findings import ATTENTION, FINE, NOTE, Finding
 from doublelogit.findings.fit import AGAINST
 
-MOST_DRIVERS = 3  # that a sentence names
 
+def nonlinear(gain: float, error: float, *, clear: bool, bends: bool) -> Finding:
+    """Whether labels that a fit has not seen are likelier by a label model of any shape.
 
-def flexible(
-    name: str,
-    prevalence: float,
-    shared: tuple[int, int],
-    gain: tuple[float, float],
-    *,
-    refuted: bool,
-    differs: bool,
-) -> Finding:
-    """Whether the answers survive a flexible class.
-
-    ``shared`` of the first rows are the same; ``gain`` is that of held-out labels per row, and its
-    standard error. ``refuted``: the class is clearly better, and its answer another one.
+    ``gain`` is that of held-out log-likelihood per row beyond straight label models, with its
+    standard error; ``bends``: the class of the answer may have any shape.
     """
+    numbers = {"gain": gain, "error": error}
+    size = f"{gain:+.4f} per row, standard error {error:.4f}"
+    if not clear:
+        text = f"Held-out labels are no likelier by a nonlinear model than by two lines ({size})."
+        return Finding(FINE, "model", text, numbers)
     text = (
-        f"With a flexible class ({name}) the share would be {percent(prevalence)} and {shared[0]} "
-        f"of the first {shared[1]} rows would be the same"
+        "A nonlinear class, or nonlinear labelling, fits the labels better than two lines: "
+        f"held-out labels are likelier by it ({size})."
     )
-    numbers = {"prevalence": prevalence, "same": shared[0], "gain": gain[0], "error": gain[1]}
-    if refuted:
-        text += (
-            ": the straight-line model does not hold here. Labels that a fit has not seen are more "
-            f"likely by it (by {gain[0]:.4f} per row, standard error {gain[1]:.4f}). Do not act on "
-            "the straight model's numbers; try another `learner`, or audit some rows (`audited_y`)."
-        )
-        return Finding(ATTENTION, "model", text, numbers)
-    how = "more" if gain[0] > 2 * gain[1] else "no more"
+    if bends:
+        text += " The class of this answer may have any shape."
+        return Finding(NOTE, "model", text, numbers)
     text += (
-        f"; labels that a fit has not seen are {how} likely by it ({gain[0]:+.4f} per row, "
-        f"standard error {gain[1]:.4f})."
+        " The straight-line model does not hold here. Do not act on its numbers; choose the "
+        "`method` averaged, whose class may have any shape, or audit some rows (`audited_y`)."
     )
-    if differs:
-        text += " Labels alone do not tell which of the two answers is right."
-    return Finding(NOTE if differs else FINE, "model", text, numbers)
+    return Finding(ATTENTION, "model", text, numbers)
 
 
-def misfit_noted(question: str, feature: str, p: float, *, survives: bool) -> Finding:
-    """The labels speak against the model; whether its answers survive a flexible class is known."""
+def misfit_noted(
+    question: str, feature: str, p: float, *, likelier: bool | None, bends: bool
+) -> Finding:
+    """The labels speak against two lines.
+
+    ``likelier``: held-out labels are clearly likelier by a nonlinear model, None if that is not
+    known; ``bends``: the class of the answer may have any shape.
+    """
     against = AGAINST[question].format(repr(feature))
-    text = f"The labels speak against the model as it is ({p_value(p)}): {against}. " + (
-        "A flexible class changes the answers little."
-        if survives
-        else "Its intervals hold only if the model does."
-    )
+    survives = bends or likelier is False
+    text = f"The labels speak against two lines ({p_value(p)}): {against}. "
+    if bends:
+        text += "The class of this answer may have any shape."
+    elif survives:
+        text += "Held-out labels are no likelier by a nonlinear model."
+    else:
+        text += "Intervals hold only if the model does."
     numbers = {"p_value": p, "feature": feature}
     return Finding(NOTE if survives else ATTENTION, "model", text, numbers)
 
 
-def drivers_survive(settled: list[str], reversed_: list[str], *, better: bool) -> Finding:
-    """Whether what drives labelling has the same direction beside a flexible class.
-
-    ``better``: labels that a fit has not seen are clearly more likely by it.
-    """
-    numbers = {"kept": settled, "turned": reversed_}
-    if not reversed_:
-        names = listed([repr(name) for name in settled], MOST_DRIVERS)
-        text = f"What drives labelling survives a flexible class: {names} "
-        text += "keeps its direction." if len(settled) == 1 else "keep their directions."
-        return Finding(FINE, "drivers", text, numbers)
-    names = listed([repr(name) for name in reversed_])
-    turn, effects = ("turns", "its effect") if len(reversed_) == 1 else ("turn", "their effects")
-    text = (
-        f"What drives labelling does not survive a flexible class: {names} {turn} round, though "
-        "the straight model is sure of the direction"
-        f"{'' if better else '; labels cannot tell which of the two is right'}. Say nothing of "
-        f"{effects} on labelling."
-    )
-    return Finding(ATTENTION if better else NOTE, "drivers", text, numbers)
-
-
 def claimed(length: int, expected: float, low: float, high: float, *, vague: bool) -> Finding:
-    """What other methods and models expect of a list, beside the model itself."""
+    """What other methods expect of a list, beside the model itself."""
     text = (
-        f"By what other methods and models say, {length * low:.0f} to {length * high:.0f} of these "
+        f"By what other methods say, {length * low:.0f} to {length * high:.0f} of these "
         f"{length} rows are positive (80% interval)."
     )
     if vague:
@@ -101,9 +75,9 @@ def residuals(column: str, p: float, gap: float) -> Finding:
 
 
 def vague_claim(length: int, low: float, high: float) -> Finding:
-    """Methods and models say too different things of the first rows."""
+    """Methods say too different things of the first rows."""
     text = (
-        f"Methods and models disagree on the list: of its first {length} rows {low:.0%} to "
+        f"Methods disagree on the list: of its first {length} rows {low:.0%} to "
         f"{high:.0%} are positive, depending on whom one believes. Audit some of them "
         "(`audited_y`) before you act on it."
     )
@@ -111,10 +85,10 @@ def vague_claim(length: int, low: float, high: float) -> Finding:
 
 
 def dissent(prevalences: Mapping[str, float]) -> Finding:
-    """Other methods or models have a prevalence beyond the interval."""
+    """Other methods have a prevalence beyond the interval."""
     shares = listed([f"{name} {percent(share)}" for name, share in prevalences.items()])
     text = (
-        f"Beyond the interval: {shares}. The answer hangs on the model; audit some rows "
+        f"Beyond the interval: {shares}. The answer hangs on the method; audit some rows "
         "(`audited_y`), or report all of these numbers."
     )
     return Finding(ATTENTION, "methods", text, prevalences)

@@ -139,8 +139,6 @@ SUMMARY_NOTES = {
     "penalty": "A penalty shrinks these coefficients a little towards zero; C=np.inf removes it.",
     "swap": "Class and labelling may be swapped: see orientation_.",
     "link": "exp(coef) is no odds ratio here: the link is not the logit.",
-    "trees": "Trees bend the class and count as known but for their size; coefficients are of the "
-    "lines.",
 }
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from doublelogit.common.thresholds import DISAGREEMENT, FEWEST_LABELS_TO_CHOOSE
+from doublelogit.common.thresholds import DISAGREEMENT
 from doublelogit.findings import ATTENTION, FINE, NOTE, PROBLEM, Finding
 
 
@@ -58,31 +58,3 @@ def recommended(method: str | None) -> Finding:
     if method is None:
         return Finding(PROBLEM, "methods", "No method is recommended for these data.")
     return Finding(FINE, "methods", f"Recommended: {method}.")
-
-
-CLASSES = {"linear": "straight lines", "spline": "smooth curves", "boosting": "boosted trees"}
-
-
-def learner_chosen(chosen: str, gains: Sequence[tuple[str, float, float]]) -> Finding:
-    """Which shape of the class was chosen, and by how much held-out labels speak for each.
-
-    ``gains`` are learners, log-likelihood per row above that of lines, and its standard error.
-    """
-    compared = " and ".join(
-        f"{CLASSES[name]} {gain:+.4f} (standard error {error:.4f})" for name, gain, error in gains
-    )
-    text = (
-        f"The class is modelled by {CLASSES[chosen]}: the simplest shape within a standard error "
-        f"of the best. Held-out log-likelihood per row, against straight lines: {compared}."
-    )
-    numbers = {f"{name}_gain": gain for name, gain, _ in gains}
-    return Finding(FINE, "learner", text, numbers)
-
-
-def too_few_to_choose() -> Finding:
-    """Too few labels to tell one shape of the class from another."""
-    text = (
-        f"The class is modelled by straight lines: fewer than {FEWEST_LABELS_TO_CHOOSE} labels do "
-        "not tell one shape from another."
-    )
-    return Finding(FINE, "learner", text)

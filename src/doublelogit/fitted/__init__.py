@@ -1,6 +1,5 @@
 """What was fitted: one protocol, four kinds of model."""
 
-from doublelogit.fitted.bent import BentPosteriorSide, BentSide
 from doublelogit.fitted.forest import Forest
 from doublelogit.fitted.label import ImpliedPropensity, ScaledLabel
 from doublelogit.fitted.linear import CertainLabel, HalfwayLabel, LinearPair, LinearSide
@@ -14,8 +13,6 @@ from doublelogit.fitted.plugged import PluggedPair, PluggedSide
 from doublelogit.fitted.protocol import Coefficients, FittedModel, Probabilities, Side
 
 __all__ = [
-    "BentPosteriorSide",
-    "BentSide",
     "CertainLabel",
     "Coefficients",
     "ComponentSide",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from doublelogit._types import Floats, Ints
+from doublelogit._types import Bools, Floats, Ints
 
 LEAF = -1
 
@@ -13,19 +13,18 @@ LEAF = -1
 class Forest:
     """Nodes of all trees in one list; ``roots`` are where they begin.
 
-    A row goes left where its feature is at most the threshold or, in a node with a ``subset``,
-    where that line of ``subsets`` has its level. Values are those of leaves, whose ``left`` is -1.
+    A row goes left where its feature is at most the threshold, and where it is missing in a node
+    whose ``missing_left`` says so. Values are those of leaves, whose ``left`` is -1.
     """
 
     baseline: float
     roots: Ints
     feature: Ints
     threshold: Floats
+    missing_left: Bools
     left: Ints
     right: Ints
     value: Floats
-    subset: Ints
-    subsets: Ints
 
     def predict(self, X: Floats) -> Floats:
         """The sum of what the trees say of each row."""
@@ -42,15 +41,6 @@ class Forest:
             going = going[inner]
             here = at[going]
             x = X[going, self.feature[here]]
-            lower = x <= self.threshold[here]
-            chosen = self.subset[here]
-            by_level = np.flatnonzero(chosen >= 0)
-            level = np.clip(x[by_level], 0, self.subsets.shape[1] - 1).astype(int)
-            lower[by_level] = self.subsets[chosen[by_level], level] > 0
+            lower = (x <= self.threshold[here]) | (np.isnan(x) & self.missing_left[here])
             at[going] = np.where(lower, self.left[here], self.right[here])
         return at
-
-    @property
-    def used(self) -> Ints:
-        """Features that some node asks for."""
-        return np.unique(self.feature[self.left != LEAF])

@@ -56,10 +56,6 @@ class ComponentSide(Protocol):
         """The part with a coefficient for every column of X; None if the shape has none."""
 
     @property
-    def mean_is_line(self) -> bool:
-        """Whether the mean predictor of a row is linear in X."""
-
-    @property
     def constant(self) -> bool:
         """Whether its probabilities do not depend on the features."""
 
@@ -107,10 +103,6 @@ class PosteriorSide:
     def lines(self) -> "PosteriorSide":
         """The part of the model that has a coefficient for every column of X."""
         return self
-
-    @property
-    def mean_is_line(self) -> bool:
-        return True
 
     @property
     def constant(self) -> bool:
@@ -229,10 +221,8 @@ class MixtureSide:
         )
         return weights / weights.sum(), PosteriorSide(*columns)
 
-    def mean_coef(self, weight: Floats) -> Floats | None:
-        """Mean of the coefficients over the lines; None if lines are bent."""
-        if not all(side.mean_is_line for side in self.sides if side.lines is not None):
-            return None
+    def mean_coef(self, weight: Floats) -> Floats:
+        """Mean of the coefficients over the lines."""
         weight, lines = self.lines(weight)
         return np.asarray(weight @ lines.coef)
 

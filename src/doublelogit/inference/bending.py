@@ -26,12 +26,14 @@ from doublelogit.common.threads import with_paying_threads
 from doublelogit.core.design import Terms
 from doublelogit.engines.memory import memory_rows
 from doublelogit.inference.misfit import LEAST_VARIANCE
+from doublelogit.label_models.basis import natural
 from doublelogit.methods import Problem
 from doublelogit.methods.maximum import maximum
 from doublelogit.methods.start import naive_start
-from doublelogit.tables.curves import Curves
 
 TOL = 1e-6
+KNOTS = (0.03, 0.25, 0.5, 0.75, 0.97)  # quantiles, as Harrell (2015) places five
+FEWEST_KNOTS = 3  # two have a line between them
 PAIRED = 10  # columns whose products are tried: the strongest of the straight class
 PER_LABEL = 15  # labelled rows for each term that is kept
 MOST_BENDS = 40
@@ -134,16 +136,36 @@ def _bends(straight: _Null, pull: Floats) -> tuple[list[tuple[int, ...]], list[F
     terms: list[tuple[int, ...]] = [()]
     columns: list[Floats] = [straight.y[:, None] / max(float(straight.y.std()), LEAST_VARIANCE)]
     for j in range(X.shape[1]):
-        curves = Curves.learn(X[:, j])
-        if curves is not None:
+        knots = _knots(X[:, j])
+        if len(knots) >= FEWEST_KNOTS:
             terms.append((j,))
-            columns.append(curves.at(X[:, j]))
+            columns.append(_curves(X[:, j], knots))
     near = np.clip(X, -CLIPPED_AT, CLIPPED_AT)
     strongest = np.argsort(-np.abs((near**2).T @ np.abs(pull)))[:PAIRED]
     for i, j in combinations(sorted(strongest.tolist()), 2):
         terms.append((i, j))
         columns.append((near[:, i] * near[:, j])[:, None])
     return terms, columns
+
+
+def _curves(x: Floats, knots: Floats) -> Floats:
+    """Natural cubic splines beyond constant and line, uncorrelated and of variance one."""
+    every = np.column_stack([np.ones_like(x), x, natural(x, knots)])
+    return np.sqrt(len(x)) * np.linalg.qr(every)[0][:, 2:]
+
+
+def _knots(x: Floats) -> Floats:
+    """Different quantiles, values that occur; one that takes several leaves others to the rest."""
+    knots = np.quantile(x, KNOTS, method="lower")
+    values, times = np.unique(knots, return_counts=True)
+    if times.max() > 1:
+        common = values[times.argmax()]
+        rest = x[x != common]
+        if len(rest):
+            levels = np.linspace(KNOTS[0], KNOTS[-1], len(KNOTS) - 1)
+            values = np.unique([common, *np.quantile(rest, levels, method="lower")])
+    apart = np.diff(values, prepend=-np.inf) > 1e-6 * np.ptp(values)
+    return np.asarray(values[apart])
 
 
 def _explained(basis: Floats, columns: Floats, r: Floats) -> tuple[float, int]:

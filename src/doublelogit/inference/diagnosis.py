@@ -2,12 +2,11 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import astuple, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from doublelogit._types import Floats, Matrix
+from doublelogit._types import Floats
 from doublelogit.averaged.readings import weighed_readings
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.common.thresholds import FITS_UNITS, RARE_PROPENSITY
@@ -49,10 +48,7 @@ class RowProbabilities:
     @classmethod
     def over(cls, rows: Rows, model: FittedModel) -> "RowProbabilities":
         """Probabilities of all rows, brought to the caller: a plot needs them all."""
-        columns = [
-            rows.map_rows(partial(_predicted, model, name))
-            for name in ("outcome_proba", "propensity", "label_proba")
-        ]
+        columns = map(rows.map_rows, (model.outcome_proba, model.propensity, model.label_proba))
         return cls(*rows.collect(_beside, rows.labels.any, rows.weight, *columns).T)
 
     @property
@@ -72,15 +68,6 @@ class RowProbabilities:
         """Share of the expected positives whose propensity is below 5%."""
         positives = self.weight * self.positive
         return float(positives @ (self.propensity < RARE_PROPENSITY) / positives.sum())
-
-
-def _predicted(model: FittedModel, name: str, X: Matrix) -> Floats:
-    predict: dict[str, Any] = {
-        "outcome_proba": model.outcome_proba,
-        "propensity": model.propensity,
-        "label_proba": model.label_proba,
-    }
-    return np.asarray(predict[name](X))
 
 
 def _beside(*columns: Floats) -> Floats:

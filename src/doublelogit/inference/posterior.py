@@ -173,8 +173,7 @@ class PosteriorInference(Inference):
             f"{type(model).__name__}: {n} rows, {labelled} labelled; posterior of "
             f"{len(mixture.weight)} components"
         )
-        trees = mixture.coefficients().beta is None
-        notes = summary_notes(swap=not model.orientation_.clear, trees=trees)
+        notes = summary_notes(swap=not model.orientation_.clear)
         return Summary.from_posterior(terms, np.vstack(values), heading, level, notes)
 
     def diagnose(self) -> PosteriorDiagnosis:

@@ -16,7 +16,6 @@ Nothing is drawn at random: order, copies in place of weights, partition and eng
 
 from doublelogit.core.folds import Folds
 from doublelogit.label_models.basis import Scale, Smooths
-from doublelogit.label_models.ensembles import TreesPredictor
 from doublelogit.label_models.fitted import LabelModel, Line
 from doublelogit.label_models.gather import features_of, sample_of
 from doublelogit.label_models.kinds import (
@@ -26,6 +25,7 @@ from doublelogit.label_models.kinds import (
     ForeignPredictor,
     Kind,
     LinearPredictor,
+    TreesPredictor,
     kinds_of,
 )
 from doublelogit.label_models.product import ProductModel

@@ -6,19 +6,22 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.fitted import Forest
 from doublelogit.label_models.basis import Scale, Smooths
-from doublelogit.label_models.ensembles import boosted_trees, random_forest, single_precision
 from doublelogit.label_models.product import ProductModel
 from doublelogit.label_models.sample import Sample
+from doublelogit.label_models.trees import averaged_trees, boosted_trees
 from doublelogit.methods.classifiers import fit_weighted
 
 AUTO = "auto"
 FEWEST_LABELS = 30  # for trees
 MANY_COLUMNS = 300  # from which a Hessian costs more than gradients
+LARGEST = float(np.finfo(np.float32).max)  # forests see X in single precision
 EXACT = 1e-4  # gradient of a fit: held-out likelihoods do not see more
 
 
@@ -132,15 +135,26 @@ class Product:
 
 
 @dataclass(frozen=True)
+class TreesPredictor:
+    """Trees whose values add up to a probability, or to its logit."""
+
+    forest: Forest
+    logit: bool
+
+    def predict(self, X: Matrix) -> Floats:
+        total = self.forest.predict(X)
+        return np.asarray(expit(total)) if self.logit else np.clip(total, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
 class Trees:
     """An ensemble of trees, which memorises a handful of labels; kept as plain arrays."""
 
     name: str
     estimator: Any
-    plain: Callable[[Any], Predictor]
+    plain: Callable[[Any], TreesPredictor]
     leaf: int  # rows that a leaf is to have
     most_rows: int = 5000
-    seen: Callable[[Floats], Floats] = np.asarray  # what the ensemble sees of X
 
     def suits(self, sample: Sample) -> bool:
         return sample.n_labelled >= FEWEST_LABELS and not sparse.issparse(sample.X)
@@ -150,7 +164,9 @@ class Trees:
         share = len(sample) / sample.weight.sum()
         model = clone(self.estimator)
         model.set_params(min_samples_leaf=max(1, round(self.leaf * share)))
-        fit_weighted(model, self.seen(sample.X), sample.s.astype(int), sample.weight)
+        fit_weighted(
+            model, np.clip(sample.X, -LARGEST, LARGEST), sample.s.astype(int), sample.weight
+        )
         return self.plain(model)
 
 
@@ -201,7 +217,7 @@ def trees() -> Trees:
         learning_rate=0.1, max_iter=60, max_leaf_nodes=8, l2_regularization=1.0, max_bins=64,
         early_stopping=False, random_state=0,
     )  # fmt: skip
-    return Trees("trees", model, boosted_trees, leaf=20)
+    return Trees("trees", model, lambda m: TreesPredictor(boosted_trees(m), logit=True), leaf=20)
 
 
 def forest() -> Trees:
@@ -209,7 +225,7 @@ def forest() -> Trees:
     from sklearn.ensemble import RandomForestClassifier
 
     model = RandomForestClassifier(50, max_features="sqrt", max_leaf_nodes=256, random_state=0)
-    return Trees("forest", model, random_forest, leaf=5, seen=single_precision)
+    return Trees("forest", model, lambda m: TreesPredictor(averaged_trees(m), logit=False), leaf=5)
 
 
 # Of "auto". A forest takes as long as all others together and, on 51 draws of the learn half,

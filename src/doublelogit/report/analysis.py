@@ -27,17 +27,17 @@ from doublelogit.report.doubt import Doubt
 from doublelogit.report.drivers import Coefficient, coefficients
 from doublelogit.report.opinions import (
     LIST_LENGTH,
+    LabelGain,
     Opinion,
     Progress,
     first_rows,
-    flexible_classes,
     other_methods,
     silent,
 )
 from doublelogit.report.residuals import worst_residuals
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.table_models.table_model import FittedTable
-from doublelogit.table_models.table_rows import TableRows
+from doublelogit.table_models.table_rows import FrameRows
 from doublelogit.tables import Table
 
 # Samples of the test of SCAR at most, by the cells of a table. Of 199 samples five may be larger
@@ -149,19 +149,19 @@ class Analysis:
 
     @cached_property
     def model_doubt(self) -> Doubt:
-        """Opinions of flexible models on the answer, and of the labels on the model."""
+        """What the labels say of the model."""
         self.progress("other models", 0.0)
         model, table, p = self.model, self.table, self.probabilities
-        first, rng = first_rows(table, p.listed), np.random.default_rng(self.random_state)
+        first = first_rows(table, p.listed)
         return Doubt(
             main=self.main,
             page=Opinion.on(table, first, model.method, p.positive, p.hidden),
             first=first,
             methods=[],
-            flexible=flexible_classes(model, table, first, p, rng),
+            label_gain=LabelGain.of(table, self.X),
+            bends=model.bends,
             misfits=[] if self.inference is None else self.inference.misfits,
             residuals=worst_residuals(table, p.label),
-            drivers=[c for c in self.coefficients if c.drives_labelling and c.term in self.X],
         )
 
     @cached_property
@@ -172,9 +172,9 @@ class Analysis:
         return replace(self.model_doubt, methods=methods)
 
     @cached_property
-    def rows(self) -> TableRows:
+    def rows(self) -> FrameRows:
         """The rows with their probabilities, which are computed once."""
-        return TableRows(self.model, self.table)
+        return FrameRows.of(self.model, self.table)
 
     @property
     def probabilities(self) -> Probabilities:

@@ -105,8 +105,7 @@ def all_negative(table: Table) -> Answer:
 def at_random(model: FittedTable, table: Table, X: Any) -> Answer:
     """The prevalence if labels were given at random."""
     parameters = {"false_label_rate": model.known.get("false_label_rate", 0.0)}
-    learners = model.learners.smooth
-    classifier = make_classifier(SCAR, model.roles, model.encoding, parameters, learners)
+    classifier = make_classifier(SCAR, model.roles, model.encoding, parameters)
     return _answer_of_another(AT_RANDOM, quietly(fit_rows, classifier, X, table), table, X)
 
 

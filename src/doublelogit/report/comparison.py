@@ -6,38 +6,34 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
+from sklearn.base import clone
 
-from doublelogit._types import Floats
+from doublelogit._types import Floats, Ints
 from doublelogit.audit import estimate
 from doublelogit.audit.conclusions import conclusions, suspicions
 from doublelogit.common.thresholds import CLEARLY_BETTER
+from doublelogit.core.folds import Split, content_keys, held_out_splits
+from doublelogit.core.held_out import cross_fitted
 from doublelogit.findings import Finding
 from doublelogit.findings import audit as audit_findings
 from doublelogit.findings import methods as findings
 from doublelogit.fitted.protocol import Probabilities
 from doublelogit.inference import ScarTest
 from doublelogit.inference.scar import BIAS
-from doublelogit.registry import (
-    AUTO,
-    CHECKING_METHOD,
-    DEFAULT_METHOD,
-    LINEAR,
-    METHODS,
-    SCAR,
-    Method,
-)
+from doublelogit.metrics import label_log_likelihoods
+from doublelogit.registry import AUTO, CHECKING_METHOD, DEFAULT_METHOD, METHODS, SCAR, Method
 from doublelogit.report.analysis import scar_verdict
-from doublelogit.table_models.learner_choice import CANDIDATES, folds_of, held_out
-from doublelogit.table_models.learners import STRAIGHT, Learners
 from doublelogit.table_models.table_model import (
     FittedTable,
     classifier_for,
-    encode_columns,
     fit_rows,
     fit_table,
+    label_model_settings,
     quietly,
 )
 from doublelogit.tables import Table, TableEncoding
+
+FOLDS = 3  # each held out of a fit of every method
 
 # The default first, then maximum likelihood, also under labelling at random, then the others.
 FIRST_METHODS = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)
@@ -80,16 +76,17 @@ def compare_methods(
     random_state: int = 0,
     n_resamples: int | None = None,
     parameters: Mapping[str, Any] | None = None,
-    learners: Learners = STRAIGHT,
+    label_model: Any = AUTO,
     progress: Callable[[str, float], None],
 ) -> Comparison:
     """Fit every method, score it on held-out labels, and see whether they agree.
 
     ``parameters`` are those about numbers from elsewhere, for the methods that take them.
-    ``learners`` other than lines, or all of them by "auto", get lines of their own, fitted by
-    maximum likelihood: what they gain shows beside what another method gains.
+    ``label_model`` is that of the default.
     """
-    encoding = encode_columns(table)
+    encoding = table.encoding
+    chosen = label_model_settings(METHODS[DEFAULT_METHOD], label_model)
+    parameters = {**(parameters or {}), **chosen}
     test = scar_verdict(
         table,
         table.encoded(encoding),
@@ -97,18 +94,15 @@ def compare_methods(
         n_resamples=n_resamples,
         progress=lambda share: progress("testing SCAR", share),
     )
-    folds, named = folds_of(table), _named(learners)
+    folds = held_out_splits(content_keys(table.features), table.s, FOLDS, table.weight)
     fits: dict[str, tuple[Method, FittedTable]] = {}
     probabilities, likelihoods = {}, {}
-    for name, method, shape in [*((m.name, m, None) for m in COMPARED), *named]:
-        rows = table if method.takes_audits else replace(table, audited=None)
-        if shape is None:
-            fitted = _straight(method, rows, encoding, parameters)
-        else:
-            fitted = quietly(fit_table, table, method, parameters, shape)
+    for method in COMPARED:
+        rows, name = table if method.takes_audits else replace(table, audited=None), method.name
+        fitted = _fitted(method, rows, encoding, parameters)
         fits[name], probabilities[name] = (method, fitted), fitted.probabilities(rows)
-        likelihoods[name] = held_out(rows, fitted, folds)
-        progress("fitting", len(fits) / (len(COMPARED) + len(named)))
+        likelihoods[name] = _held_out(rows, fitted, folds)
+        progress("fitting", len(fits) / len(COMPARED))
     drawn = table.audit is not None and table.audit.kind == "drawn"
     lines = _lines(table, fits, probabilities, likelihoods)
     comparison = _concluded(lines, test, audited=drawn)
@@ -128,25 +122,24 @@ def _beside_audit(comparison: Comparison, table: Table) -> Comparison:
     return replace(comparison, findings=[*comparison.findings, *more])
 
 
-def _named(learners: Learners) -> list[tuple[str, Method, Learners]]:
-    """The learners beside straight lines, with the names of their lines."""
-    names = CANDIDATES if learners.outcome == AUTO else (learners.outcome,)
-    labelling = learners.propensity
-    beside = "" if labelling == LINEAR else f", labelling {labelling}"
-    return [
-        (f"{CHECKING_METHOD}, {name}{beside}", METHODS[CHECKING_METHOD], Learners(name, labelling))
-        for name in names
-        if Learners(name, labelling) != STRAIGHT
-    ]
-
-
-def _straight(
-    method: Method, table: Table, encoding: TableEncoding, parameters: Mapping[str, Any] | None
+def _fitted(
+    method: Method, table: Table, encoding: TableEncoding, parameters: Mapping[str, Any]
 ) -> FittedTable:
-    """A method with straight lines, fitted."""
+    """A method with the features of all, fitted."""
     classifier = classifier_for(method, table.roles, encoding, parameters)
     quietly(fit_rows, classifier, table.encoded(encoding), table)
     return FittedTable(table.roles, method.name, encoding, classifier)
+
+
+def _held_out(table: Table, fitted: FittedTable, folds: list[Split]) -> Floats:
+    """Log-likelihood of every label by the same classifier of the other folds."""
+    X = table.encoded(fitted.encoding)
+
+    def values(train: Ints, test: Ints) -> Floats:
+        refitted = quietly(fit_rows, clone(fitted.classifier), X, table, train)
+        return label_log_likelihoods(table.s[test], refitted.predict_label_proba(X.iloc[test]))
+
+    return cross_fitted(len(table), folds, values)
 
 
 def _lines(

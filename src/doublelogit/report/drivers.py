@@ -19,13 +19,6 @@ class Coefficient(NamedTuple):
     high: float | None = None
     p: float | None = None
 
-    @property
-    def drives_labelling(self) -> bool:
-        """Whether it is of the labelling, and its interval leaves no doubt of the direction."""
-        if self.model != "propensity" or self.low is None or self.high is None:
-            return False
-        return self.low * self.high > 0
-
 
 def coefficients(
     model: FittedTable, inference: Inference | None, names: Sequence[str]

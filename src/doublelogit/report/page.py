@@ -14,7 +14,7 @@ from doublelogit.report import sections
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.section import Checks, Section
 
-SCHEMA = 1  # grows when a key of the JSON is renamed, removed or changes its meaning
+SCHEMA = 2  # grows when a key of the JSON is renamed, removed or changes its meaning
 
 
 def page_of(analysis: Analysis) -> tuple[list[Finding], dict[str, Any]]:

@@ -28,7 +28,7 @@ def rank_hidden(rows: AnyRows, top: int) -> list[tuple[int, float, list[dict[str
     frame, X = rows.some(order)
     moved = contributions(rows.model, X, rows.mean)
     return [
-        (row, float(hidden[row]), [] if moved is None else _reasons(moved.iloc[i], frame.iloc[i]))
+        (row, float(hidden[row]), _reasons(moved.iloc[i], frame.iloc[i]))
         for i, row in enumerate(order.tolist())
     ]
 

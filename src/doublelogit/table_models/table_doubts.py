@@ -19,7 +19,6 @@ from doublelogit.findings import FINE, Finding
 from doublelogit.findings import table as findings
 from doublelogit.tables import Table, TableEncoding
 from doublelogit.tables.columns import Category, ColumnEncoding, Date, Number, as_numbers, levels_of
-from doublelogit.tables.expansion import plain
 
 FEWEST_IDS = 50  # rows: of fewer many a measurement has another value in each
 
@@ -66,7 +65,7 @@ class TableDoubts:
 
 
 def _few_labels(labelled: int, encoding: TableEncoding) -> list[Finding]:
-    p = len(encoding.plain.names)
+    p = len(encoding.names)
     return [findings.few_labels(labelled, p)] if labelled < FEW_LABELS * p else []
 
 
@@ -75,13 +74,12 @@ def _ids(table: Table) -> Iterator[Finding]:
     for column in table.encoding.used:
         values = table.features[column.name]
         whole = values.dtype.kind in "iu" and len(values) >= FEWEST_IDS
-        if whole and isinstance(plain(column), Number) and values.is_unique:
+        if whole and isinstance(column, Number) and values.is_unique:
             yield findings.maybe_id(column.name, len(values))
 
 
 def _shaped(table: Table) -> Iterator[Finding]:
-    columns = [plain(column) for column in table.encoding.used]
-    numbers = [column for column in columns if isinstance(column, Number)]
+    numbers = [column for column in table.encoding.used if isinstance(column, Number)]
     bent = {c.name: c.transform for c in numbers if c.transform}
     if bent:
         yield findings.transformed(bent)
@@ -119,7 +117,7 @@ def _raw(column: Any) -> Floats:
 
 
 def _leaks(table: Table) -> list[Finding]:
-    s, columns = table.s == 1, [plain(column) for column in table.encoding.used]
+    s, columns = table.s == 1, table.encoding.used
     suspects = [_leak(column, table.features[column.name], s) for column in columns]
     return [leak for leak in suspects if leak is not None]
 

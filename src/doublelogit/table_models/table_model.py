@@ -17,12 +17,9 @@ from doublelogit.exceptions import TableError
 from doublelogit.findings import Finding
 from doublelogit.fitted import FittedModel, Probabilities
 from doublelogit.inference import Inference, infer
-from doublelogit.registry import CHECKING_METHOD, METHODS, Method, with_capability
-from doublelogit.table_models.learners import STRAIGHT, LearnerChoice, Learners
-from doublelogit.table_models.smoothing import chosen_size
+from doublelogit.registry import AUTO, LINES, METHODS, Method, with_capability
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Roles, Table, TableEncoding
-from doublelogit.tables.expansion import frame_parts
 
 KIND = "table model"
 KNOWLEDGE = ("prevalence", "label_frequency", "false_label_rate")
@@ -32,17 +29,15 @@ KNOWLEDGE = ("prevalence", "label_frequency", "false_label_rate")
 class FittedTable:
     """A classifier fitted to a table, with the encoding of its columns.
 
-    ``roles`` say what the columns are for; ``method`` and ``learner`` are names of the registry;
-    ``doubts`` are findings about the table before the fit, None if the model comes from a file.
+    ``roles`` say what the columns are for; ``method`` is a name of the registry; ``doubts`` are
+    findings about the table before the fit, None if the model comes from a file.
     """
 
     roles: Roles
     method: str
     encoding: TableEncoding
     classifier: Any
-    learners: Learners = STRAIGHT
     doubts: TableDoubts | None = None
-    choice: LearnerChoice | None = None
 
     @property
     def model(self) -> FittedModel:
@@ -56,11 +51,21 @@ class FittedTable:
         return {name: parameters[name] for name in KNOWLEDGE if parameters.get(name)}
 
     @property
+    def label_model(self) -> Any:
+        """What the label is modelled by, as :class:`TableClassifier` is told."""
+        parameters = self.classifier.get_params(deep=False)
+        return LINES if parameters.get("shape") == "line" else parameters.get("label_model", AUTO)
+
+    @property
+    def bends(self) -> bool:
+        """Whether the class may have any shape, not a line only."""
+        return METHODS[self.method].label_model and self.label_model != LINES
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found of the table, and what the fit found."""
-        chosen = () if self.choice is None else (self.choice.finding,)
         doubts = () if self.doubts is None else self.doubts.serious
-        return (*doubts, *self.classifier.findings_, *chosen)
+        return (*doubts, *self.classifier.findings_)
 
     def probabilities(self, table: Table) -> Probabilities:
         """Probabilities of every row of a table."""
@@ -81,8 +86,6 @@ class FittedTable:
         return {
             "roles": asdict(self.roles),
             "method": self.method,
-            "learners": asdict(self.learners),
-            "choice": None if self.choice is None else asdict(self.choice),
             "columns": self.encoding.to_dict(),
             "classifier": state_of(self.classifier),
         }
@@ -94,70 +97,45 @@ class FittedTable:
         classifier = from_state(state["classifier"])
         if len(encoding.names) != classifier.n_features_in_:
             raise ValueError("columns and coefficients are not of one model")
-        learners = Learners(**state["learners"])
-        choice = LearnerChoice.from_state(state.get("choice"))
-        roles = Roles(**state["roles"])
-        return cls(roles, state["method"], encoding, classifier, learners, choice=choice)
+        return cls(Roles(**state["roles"]), state["method"], encoding, classifier)
 
 
 def fit_table(
-    rows: Table | ParquetScan,
-    method: Method,
-    parameters: Mapping[str, Any] | None = None,
-    learners: Learners = STRAIGHT,
+    rows: Table | ParquetScan, method: Method, parameters: Mapping[str, Any] | None = None
 ) -> FittedTable:
     """Fit a method to the rows of a table, or to those of a scan."""
-    method = learners.asked(method)
     if isinstance(rows, ParquetScan):
-        return _fit_scan(rows, method, parameters or {}, learners)
+        return _fit_scan(rows, method, parameters)
     rows = rows.counted
-    encoding = encode_columns(rows, learners)
-    if encoding.curves:
-        encoding = _resized(rows, encoding, learners)
     large = len(rows) > LARGE_SAMPLE
-    classifier = make_classifier(method, rows.roles, encoding, parameters, learners, large=large)
-    fit_rows(classifier, rows.encoded(encoding), rows)
-    return FittedTable(rows.roles, method.name, encoding, classifier, learners)
+    classifier = make_classifier(method, rows.roles, rows.encoding, parameters, large=large)
+    fit_rows(classifier, rows.encoded(rows.encoding), rows)
+    return FittedTable(rows.roles, method.name, rows.encoding, classifier)
 
 
 def _fit_scan(
-    scan: ParquetScan, method: Method, parameters: Mapping[str, Any], learners: Learners
+    scan: ParquetScan, method: Method, parameters: Mapping[str, Any] | None
 ) -> FittedTable:
     assert scan.roles is not None
     roles = replace(scan.roles, positive=scan.coding.positive)
-    encoding = learners.expanded(scan.learned_encoding(scaled=True), scan.parts, roles)
-    if encoding.curves:
-        taken = scan.counted(spread_rows(scan.n_rows))
-        some = Table.from_frame(scan.take(taken, scan.files.schema.names), roles)
-        encoding = _resized(some, encoding, learners)
+    encoding = scan.learned_encoding(scaled=True)
     large = scan.n_rows > LARGE_SAMPLE
-    classifier = make_classifier(method, roles, encoding, parameters, learners, large=large)
+    classifier = make_classifier(method, roles, encoding, parameters, large=large)
     classifier.fit(scan.encoded_by(encoding))
-    return FittedTable(roles, method.name, encoding, classifier, learners)
+    return FittedTable(roles, method.name, encoding, classifier)
 
 
-def _resized(table: Table, encoding: TableEncoding, learners: Learners) -> TableEncoding:
-    """The encoding with curves as large as held-out labels ask for, by maximum likelihood."""
-    some = spread_rows(len(table))
-    method = METHODS[CHECKING_METHOD]
-    settings = {"n_starts": 1}
-    curved = learners.smooth
-    classifier = make_classifier(method, table.roles, encoding, settings, curved, large=True)
-    X = encoding.encode(table.features.iloc[some])[0]
-    weight = None if table.weight is None else table.weight[some]
-    audited = None if table.audited is None else table.audited[some]
-    rows = {"s": table.s[some], "sample_weight": weight, "audited_y": audited}
-    return encoding.resized(quietly(chosen_size, classifier, X, encoding, rows))
-
-
-def spread_rows(n: int) -> Any:
-    """Numbers of rows, evenly spread, no more than a choice of a learner needs."""
-    return np.arange(n)[:: max(1, -(-n // LARGE_SAMPLE))]
-
-
-def encode_columns(table: Table, learners: Learners = STRAIGHT) -> TableEncoding:
-    """Learn how the columns of a table become the features that learners need."""
-    return learners.expanded(table.encoding, frame_parts(table.features), table.roles)
+def label_model_settings(method: Method, label_model: Any) -> dict[str, Any]:
+    """A label model as parameters of a method's classifier, none for what it does by default."""
+    named = label_model if isinstance(label_model, str) else None
+    if named == AUTO:
+        return {}
+    if not method.label_model:
+        raise TableError(
+            f"the method {method.name} has no model of the label; `label_model` needs one of "
+            f"{', '.join(with_capability('label_model'))}."
+        )
+    return {"shape": "line"} if named == LINES else {"label_model": label_model}
 
 
 def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> Any:
@@ -188,17 +166,13 @@ def make_classifier(
     roles: Roles,
     encoding: TableEncoding,
     parameters: Mapping[str, Any] | None = None,
-    learners: Learners = STRAIGHT,
     *,
     large: bool = False,
 ) -> Any:
     """The classifier of a method, which may use the features that the named columns became."""
-    method = learners.method(method)
     settings = dict(method.settings) | (dict(method.large_settings) if large else {})
-    for name, features in learners.features(encoding).items():
+    for name in ("outcome_features", "propensity_features"):
         columns = vars(roles)[name]
-        if columns is None and features.names != encoding.names and method.has_propensity:
-            settings.setdefault(name, list(features.names))
         if columns is None or name in settings:
             continue
         if not method.has_propensity:
@@ -206,12 +180,9 @@ def make_classifier(
                 f"the method {method.name} has one set of features for all; `{name}` needs one of "
                 f"{', '.join(with_capability('has_propensity'))}."
             )
-        settings[name] = features.features_of(columns, name)
-    classifier = _class_of(method)
-    of_learners = learners.settings(encoding, roles)
-    settings |= {name: of_learners[name] for name in of_learners if takes(method, name)}
+        settings[name] = encoding.features_of(columns, name)
     _check_parameters(method, parameters or {})
-    return classifier(**(settings | dict(parameters or {})))
+    return _class_of(method)(**(settings | dict(parameters or {})))
 
 
 def _check_parameters(method: Method, parameters: Mapping[str, Any]) -> None:
@@ -263,11 +234,9 @@ def contributions(model: FittedTable, X: Any, mean: Floats) -> Any:
         return _without_each(model, X, mean)
     Z = X.to_numpy() - mean
     moved = Z * beta[:-1] + slope[:, None] * Z * gamma[:-1]
-    sources = model.encoding.sources
-    owner = np.array(sources)
+    owner = np.array(model.encoding.sources)
     return pd.DataFrame(
-        {name: moved[:, owner == name].sum(axis=1) for name in dict.fromkeys(sources)},
-        index=X.index,
+        {name: moved[:, owner == name].sum(axis=1) for name in dict.fromkeys(owner)}, index=X.index
     )
 
 
@@ -276,12 +245,11 @@ def _without_each(model: FittedTable, X: Any, mean: Floats) -> Any:
     import pandas as pd
 
     Z, owner = X.to_numpy(), np.array(model.encoding.sources)
-    average = np.where(np.isin(model.encoding.names, model.encoding.codes), 0.0, mean)
     # a row with another value is a new one, so the row itself is predicted as such too
     hidden, moved = model.model.for_new_rows().hidden_proba, {}
     before = logit(_inner(hidden(Z)))
     for name in dict.fromkeys(model.encoding.sources):
-        without = np.where(owner == name, average, Z)
+        without = np.where(owner == name, mean, Z)
         moved[name] = before - logit(_inner(hidden(without)))
     return pd.DataFrame(moved, index=X.index)
 

@@ -21,30 +21,24 @@ BLOCK = 2**16  # rows of a scan at once
 
 @dataclass(frozen=True)
 class FrameRows:
-    """Rows of a frame, encoded once."""
+    """Rows in memory, encoded once: columns, features, ids, and which may be hidden positives."""
 
     model: FittedTable
     frame: Any
     X: Any
+    ids: Any
+    unlabelled: Any
+    id_name: str | None  # of the column of ids
 
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        return [str(name) for name in self.frame.columns]
+    @classmethod
+    def of(cls, model: FittedTable, table: Table) -> "FrameRows":
+        """Rows of a table, whose labels and audited classes are coded already."""
+        X = table.encoded(model.encoding)
+        return cls(model, table.features, X, table.ids, table.unlabelled, table.roles.id)
 
     @cached_property
     def probabilities(self) -> Probabilities:
         return self.model.classifier.probabilities(self.X)
-
-    @property
-    def ids(self) -> Any:
-        """Ids of the rows, or their numbers from 1."""
-        return row_ids(self.frame, self.model.roles.id)
-
-    @property
-    def unlabelled(self) -> Any:
-        """Rows that may be hidden positives; all, if the table has no label column."""
-        return may_be_hidden(self.frame, self.model.roles)
 
     @property
     def mean(self) -> Floats:
@@ -57,45 +51,6 @@ class FrameRows:
 
 
 @dataclass(frozen=True)
-class TableRows:
-    """Rows of a table, whose labels and audited classes are coded already."""
-
-    model: FittedTable
-    table: Table
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        roles = self.table.roles
-        named = [name for name in (roles.label, roles.id, roles.audited) if name is not None]
-        return [*map(str, self.table.features.columns), *named]
-
-    @cached_property
-    def probabilities(self) -> Probabilities:
-        return self.model.probabilities(self.table)
-
-    @property
-    def ids(self) -> Any:
-        """Ids of the rows, or their numbers from 1."""
-        return self.table.ids
-
-    @property
-    def unlabelled(self) -> Any:
-        """Rows that may be hidden positives."""
-        return self.table.unlabelled
-
-    @property
-    def mean(self) -> Floats:
-        """Mean of every feature."""
-        return np.asarray(self.table.encoded(self.model.encoding).to_numpy().mean(axis=0))
-
-    def some(self, rows: Any) -> tuple[Any, Any]:
-        """Columns and features of some rows, in this order."""
-        X = self.table.encoded(self.model.encoding)
-        return self.table.features.iloc[rows], X.iloc[rows]
-
-
-@dataclass(frozen=True)
 class ScanRows:
     """Rows of Parquet files; no more than a block of features is in memory."""
 
@@ -103,8 +58,13 @@ class ScanRows:
     scan: ParquetScan
 
     @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
+    def id_name(self) -> str | None:
+        """Name of the column of ids, if the files have it."""
+        name = self.model.roles.id
+        return name if name in self._names else None
+
+    @property
+    def _names(self) -> list[str]:
         return list(self.scan.files.schema.names)
 
     @cached_property
@@ -122,16 +82,15 @@ class ScanRows:
     @property
     def ids(self) -> Any:
         """Ids of the rows, or their numbers from 1."""
-        name = self.model.roles.id
-        wanted = [name] if name in self.columns else []
-        n = len(self.probabilities.hidden)
-        return row_ids(self.scan.frame(wanted) if wanted else range(n), name if wanted else None)
+        if self.id_name is None:
+            return row_ids(range(len(self.probabilities.hidden)), None)
+        return row_ids(self.scan.frame([self.id_name]), self.id_name)
 
     @property
     def unlabelled(self) -> Any:
         """Rows that may be hidden positives; all, if the files have no label column."""
         roles = self.model.roles
-        named = [name for name in (roles.label, roles.audited) if name in self.columns]
+        named = [name for name in (roles.label, roles.audited) if name in self._names]
         if not named:
             return np.ones(len(self.probabilities.hidden), dtype=bool)
         return may_be_hidden(self.scan.frame(named), roles)
@@ -151,7 +110,7 @@ class ScanRows:
         return frame, self.model.encoding.encode(frame)[0]
 
 
-AnyRows = FrameRows | TableRows | ScanRows
+AnyRows = FrameRows | ScanRows
 
 
 def rows_of(model: FittedTable, table: Any) -> AnyRows:
@@ -160,13 +119,14 @@ def rows_of(model: FittedTable, table: Any) -> AnyRows:
         model.encoding.check_columns(table.files.schema.names)
         return ScanRows(model, table)
     if isinstance(table, Table):
-        return TableRows(model, table)
+        return FrameRows.of(model, table)
     roles = model.roles
     frame = read_table(table, text=roles.text_columns, verbatim=roles.verbatim_columns)
     X, issues = model.encoding.encode(frame)
     for issue in issues:
         warnings.warn(issue, TableWarning, stacklevel=4)
-    return FrameRows(model, frame, X)
+    name = roles.id if roles.id in frame.columns else None
+    return FrameRows(model, frame, X, row_ids(frame, name), may_be_hidden(frame, roles), name)
 
 
 def may_be_hidden(frame: Any, roles: Roles) -> Any:

@@ -5,7 +5,7 @@ have to be pickled, and would not load for ever.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.common.wording import listed
 from doublelogit.exceptions import TableError
-from doublelogit.tables import expansion
-from doublelogit.tables.columns import ColumnEncoding, Number
-from doublelogit.tables.expansion import Coded, Parts, Smooth, coded, plain, smooth
+from doublelogit.tables.columns import KINDS, ColumnEncoding, Number
 
 
 @dataclass(frozen=True)
@@ -54,47 +52,6 @@ class TableEncoding:
     def sources(self) -> list[str]:
         """For every feature, the column of the table that it comes from."""
         return [column.name for column in self.columns for _ in column.names]
-
-    @property
-    def plain(self) -> "TableEncoding":
-        """The encoding without smooth terms and numbers of levels."""
-        return replace(self, columns=tuple(map(plain, self.columns)))
-
-    @property
-    def without_codes(self) -> "TableEncoding":
-        """The encoding without numbers of levels."""
-        columns = (plain(c) if isinstance(c, Coded) else c for c in self.columns)
-        return replace(self, columns=tuple(columns))
-
-    def with_curves(self, columns_of: Parts, straight: Sequence[str] = ()) -> "TableEncoding":
-        """The encoding with smooth terms, learned from the columns that ``parts`` gives.
-
-        Columns that are to stay ``straight`` get none.
-        """
-        columns = (c if c.name in straight else smooth(c, columns_of) for c in self.columns)
-        return replace(self, columns=tuple(columns))
-
-    def resized(self, size: float) -> "TableEncoding":
-        """The encoding with smooth terms of another size; see :meth:`Curves.resized`."""
-        columns = (
-            replace(c, curves=c.curves.resized(size)) if isinstance(c, Smooth) else c
-            for c in self.columns
-        )
-        return replace(self, columns=tuple(columns))
-
-    def with_codes(self) -> "TableEncoding":
-        """The encoding with the number of its level for every category."""
-        return replace(self, columns=tuple(map(coded, self.columns)))
-
-    @property
-    def curves(self) -> tuple[str, ...]:
-        """Names of the smooth terms."""
-        return tuple(name for c in self.columns if isinstance(c, Smooth) for name in c.bent)
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """Names of the features that are numbers of levels."""
-        return tuple(column.code for column in self.columns if isinstance(column, Coded))
 
     def features_of(self, columns: Sequence[str], what: str) -> list[str]:
         """Names of the features that some columns of the table become."""
@@ -149,12 +106,18 @@ class TableEncoding:
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The descriptions as JSON holds them."""
-        return [expansion.to_dict(column) for column in self.columns]
+        return [{"kind": c.kind, **asdict(c)} for c in self.columns]  # type: ignore[call-overload]
 
     @classmethod
     def from_dict(cls, descriptions: list[dict[str, Any]]) -> "TableEncoding":
         """The encoding of such descriptions."""
-        return cls(tuple(expansion.from_dict(**description) for description in descriptions))
+        return cls(tuple(_column(**description) for description in descriptions))
+
+
+def _column(kind: str, **fields: Any) -> ColumnEncoding:
+    if "levels" in fields:
+        fields["levels"] = tuple(fields["levels"])
+    return KINDS[kind](**fields)
 
 
 def _write(column: ColumnEncoding, values: Any, out: Floats, path: str) -> None:

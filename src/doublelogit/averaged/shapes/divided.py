@@ -98,7 +98,6 @@ class DividedSide(ABC):
     origin: Floats | None = None
 
     lines = None
-    mean_is_line = False
 
     @cached_property
     def covariance(self) -> Floats:

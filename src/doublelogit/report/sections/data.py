@@ -10,7 +10,6 @@ from doublelogit.findings import table as tables
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.section import Checks, Numbers, Section, beside
 from doublelogit.tables.columns import Category, ColumnEncoding, Ignored, Number
-from doublelogit.tables.expansion import plain as plain_column
 
 
 def compute(analysis: Analysis) -> Numbers:
@@ -47,10 +46,9 @@ def _note(column: ColumnEncoding, distinct: int) -> str:
     """Treatment of a column beyond what its kind tells."""
     if isinstance(column, Category) and distinct > len(column.levels):
         return f"the {len(column.levels) - 1} commonest levels; the others together"
-    base = plain_column(column)
-    if isinstance(base, Ignored):
-        return base.reason
-    return base.shape.words if isinstance(base, Number) else ""
+    if isinstance(column, Ignored):
+        return column.reason
+    return column.shape.words if isinstance(column, Number) else ""
 
 
 def findings(analysis: Analysis, _numbers: Numbers) -> list[Finding]:

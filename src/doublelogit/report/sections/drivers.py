@@ -17,11 +17,9 @@ from doublelogit.report.analysis import Analysis
 from doublelogit.report.drivers import SIDES
 from doublelogit.report.pictures import BLUE, GREEN, MUTED, ORANGE, Picture
 from doublelogit.report.section import Numbers, Section, beside
-from doublelogit.table_models.learners import STRAIGHT
 from doublelogit.table_models.table_model import FittedTable, fit_table, quietly
 from doublelogit.tables import Table
 from doublelogit.tables.columns import Date, Number
-from doublelogit.tables.expansion import plain
 
 QUANTILES = np.linspace(0.02, 0.98, 25)  # of a column, where its shape is drawn
 MOST_SHAPES = 4
@@ -30,17 +28,8 @@ LEAST_EFFECT = 1e-6  # share by which a column must move a model to have a shape
 
 
 def compute(analysis: Analysis) -> Numbers:
-    """Odds ratios, the learner of the class, and the shapes that it fitted."""
-    model = analysis.model
-    return {
-        "drivers": _odds(analysis),
-        "learner": {
-            "name": model.learners.outcome,
-            "labelling": model.learners.propensity,
-            "choice": "" if model.choice is None else model.choice.finding.text,
-            "shapes": _shapes(model, analysis.table),
-        },
-    }
+    """Odds ratios, and the shapes of a class that is no line."""
+    return {"drivers": _odds(analysis), "shapes": _shapes(analysis.model, analysis.table)}
 
 
 def _odds(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
@@ -50,8 +39,7 @@ def _odds(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
     source = dict(zip(analysis.X.columns.tolist(), encoding.sources, strict=True))
     odds: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES.values()}
     for c in sorted(analysis.coefficients, key=lambda c: -abs(c.coef)):
-        # intercepts have no column, and curves no odds
-        if c.term in source and c.term not in encoding.curves:
+        if c.term in source:  # intercepts have no column
             column = columns[source[c.term]]
             step = column.step if c.term == column.name else 1.0
             line = {"term": c.term, "column": column.name, "unit": column.meaning, "coef": c.coef}
@@ -68,14 +56,14 @@ def _exp(x: float | None, step: float) -> float | None:
 def _shapes(model: FittedTable, table: Table) -> dict[str, list[dict[str, Any]]]:
     """The columns whose shape matters most to class and labelling, strongest first.
 
-    None where both are straight lines.
+    None where the class is a line.
     """
     shapes: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES.values()}
-    if model.learners == STRAIGHT:
+    if not model.bends:
         return shapes
     straight_model = quietly(fit_table, table, METHODS[CHECKING_METHOD], model.known)
     for column in model.encoding.columns:
-        if not isinstance(plain(column), Number | Date) or vars(plain(column)).get("two"):
+        if not isinstance(column, Number | Date) or vars(column).get("two"):
             continue
         values = table.features[column.name].dropna().sort_values(ignore_index=True)
         values = values.iloc[(QUANTILES * (len(values) - 1)).astype(int)]
@@ -148,7 +136,7 @@ def _ratio_ticks(ax: Any, values: list[float]) -> None:
 
 def _curves(side: str, share: str) -> Callable[[Any, dict[str, Any]], bool]:
     def plot(ax: Any, summary: dict[str, Any]) -> bool:
-        shapes = summary["learner"]["shapes"][side]
+        shapes = summary["shapes"][side]
         if not shapes:
             return False
         for shape, colour in zip(shapes, (BLUE, ORANGE, GREEN, MUTED), strict=False):

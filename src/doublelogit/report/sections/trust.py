@@ -1,11 +1,11 @@
-"""How far to trust the answer: other models, other methods, the labels, the profile."""
+"""How far to trust the answer: other methods, the labels, the profile."""
 
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from doublelogit.common.thresholds import ASTRAY, CLEARLY_BETTER, FITS_UNITS, LARGE_SAMPLE
+from doublelogit.common.thresholds import ASTRAY, FITS_UNITS, LARGE_SAMPLE
 from doublelogit.findings import Finding
 from doublelogit.findings import doubt as doubts
 from doublelogit.inference.misfit import worst_misfit
@@ -22,10 +22,10 @@ def compute(analysis: Analysis) -> Numbers:
 
 
 def _doubt(doubt: Doubt) -> dict[str, Any]:
-    opinions = [asdict(opinion) for opinion in (doubt.page, *doubt.others)]
     return {
         "claim": {"value": doubt.claim.expected, **asdict(doubt.claim), "level": CLAIM_LEVEL},
-        "opinions": [{k: v for k, v in o.items() if k != "labelling"} for o in opinions],
+        "opinions": [doubt.page, *doubt.methods],
+        "label_gain": doubt.label_gain,
         "misfits": [m for m in doubt.misfits if m.rejects],
         "residuals": doubt.residuals,
     }
@@ -43,39 +43,28 @@ def _profile(analysis: Analysis) -> dict[str, Any] | None:
 
 
 def findings(analysis: Analysis, _numbers: Numbers) -> list[Finding]:
-    """Whether the answers survive other models and methods."""
+    """Whether the labels fit the model, and other methods agree with it."""
     return [*model_findings(analysis.doubt), *method_findings(analysis.doubt)]
 
 
 def checks(analysis: Analysis) -> Checks:
-    """Whether the answers survive other models; other methods take too long for a check."""
+    """Whether the labels fit the model; other methods take too long for a check."""
     conclusions = model_findings(analysis.model_doubt)
     return {"Model": conclusions} if conclusions else {}
 
 
 def model_findings(doubt: Doubt) -> list[Finding]:
-    """Whether the answers survive a flexible class, and what the labels say of the model."""
-    conclusions, flexible = [], doubt.refuting or doubt.best_flexible
-    if flexible is not None:
-        length = len(doubt.first)
+    """What the labels say of the model: of its lines, its features and its calibration."""
+    conclusions, gain = [], doubt.label_gain
+    if gain is not None:
         conclusions.append(
-            doubts.flexible(
-                flexible.name,
-                flexible.prevalence,
-                (round(flexible.overlap * length), length),
-                (flexible.gain or 0.0, flexible.error or 0.0),
-                refuted=doubt.refuting is not None,
-                differs=doubt.differs(flexible),
-            )
+            doubts.nonlinear(gain.gain, gain.error, clear=gain.clear, bends=doubt.bends)
         )
-    if doubt.curves is not None and doubt.drivers:
-        reversed_, better = doubt.reversed_drivers, doubt.curves.better > CLEARLY_BETTER
-        settled = [c.term for c in doubt.drivers if c.term not in reversed_]
-        conclusions.append(doubts.drivers_survive(settled, reversed_, better=better))
     worst, residuals = worst_misfit(doubt.misfits), doubt.residuals
     if worst is not None:
         question = (worst.question, worst.feature, worst.p_value)
-        conclusions.append(doubts.misfit_noted(*question, survives=doubt.survives))
+        likelier = None if gain is None else gain.clear
+        conclusions.append(doubts.misfit_noted(*question, likelier=likelier, bends=doubt.bends))
     if residuals is not None and residuals.p_value <= ASTRAY:
         conclusions.append(doubts.residuals(residuals.column, residuals.p_value, residuals.gap))
     return conclusions

@@ -54,8 +54,8 @@ def _on_the_list(analysis: Analysis) -> tuple[str, str]:
     if few_labels:
         return advice.TOO_FEW_LABELS, advice.FIND_OUT
     claim = analysis.doubt.claim
-    if analysis.doubt.refuting is not None:
-        return advice.ANOTHER_ANSWER, advice.FIND_OUT
+    if analysis.doubt.refuted:
+        return advice.NOT_LINES, advice.FIND_OUT
     if claim.vague:
         return advice.METHODS_DISAGREE, advice.FIND_OUT
     expected = float(chances.sum())

@@ -1,1 +1,0 @@
-"""Classes that are not logistic: boosted trees beside, or within, the logistic methods."""
