@@ -1,6 +1,6 @@
 """AVERAGED with a class of any shape beside its lines, on draws that choices may be made on.
 
-    python benchmarks/any_shape.py STREAM [EVERY]     appends to results/any_shape_draws.csv
+    python benchmarks/any_shape.py STREAM [EVERY]     appends to build/any_shape_draws.csv
     python benchmarks/any_shape.py show               writes results/any_shape.csv
 
 Streams are those of ``shape_draws.py`` and ``named``, draws of ``learn`` whose driving columns are
@@ -26,7 +26,7 @@ from doublelogit.estimators import AveragedClassifier
 from doublelogit.fitted.mixture import BELOW, quantile
 
 RESULTS = Path(__file__).parent / "results"
-DRAWS = RESULTS / "any_shape_draws.csv"
+DRAWS = Path("build") / "any_shape_draws.csv"
 LEVEL = 0.9
 DRIVEN = ("column", "steps", "causes")  # mechanisms whose columns can be named
 
@@ -41,7 +41,7 @@ def draws(stream):
 
 def row_of(keys, X, y, s, columns):
     """How good both shapes are on a draw, and what the law of the label frequency was given."""
-    given = {}
+    given = dict.fromkeys(("log_lift", "mean_s", "log_c_lines"), np.nan)
     law = frequency.law
 
     def noted(s_x, labels, weight, log_c_lines, cells):
@@ -91,7 +91,7 @@ def other_interval(row, sd, flat, nobody):
 
 
 def show():
-    table = pd.read_csv(DRAWS)
+    table = pd.read_csv(DRAWS).dropna(subset="mean_s")  # a reserve has no law
     for shape in ("line", "any"):
         judge(table, shape, table[f"{shape}_low"], table[f"{shape}_high"])
     found = table.groupby("source").mean(numeric_only=True).drop(columns=["number", "n"])

@@ -12,10 +12,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import doublelogit
-from doublelogit import AveragedClassifier, infer, to_onnx
+from doublelogit import AveragedClassifier, Report, Roles, TableClassifier, infer, to_onnx
 from doublelogit.averaged import frequency
 from doublelogit.averaged.readings import linear
 from doublelogit.averaged.shapes.divided import SURE, Division
+from doublelogit.common.wording import percent
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 QUICK = ["logistic", "splines"]
@@ -261,3 +262,26 @@ def test_the_lift_is_that_of_the_top_twentieth():
     labels = (np.arange(200) < 8).astype(float)
     lift = frequency.log_lift(s, labels, np.ones(200), labels.mean())
     assert lift == pytest.approx(np.log(8.5 / 11 / 0.04))
+
+
+def test_a_page_says_what_a_nonlinear_class_assumes_and_did(sample):
+    X, _, s = sample
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(s=s)
+    model = TableClassifier(Roles("s")).fit(frame)
+    shapes = {one.name: one for one in model.infer(frame).shapes}
+    assert sum(one.weight for one in shapes.values()) == pytest.approx(1)
+    mean = sum(one.weight * one.prevalence for one in shapes.values())
+    assert mean == pytest.approx(model.classifier_.prevalence_)
+    page = Report(model, frame, n_resamples=9, n_jobs=1).to_dict()
+    texts = [one["text"] for one in page["verdict"] if one["topic"] == "shape"]
+    assert len(texts) == 1
+    assert f"a logistic class gives {percent(shapes['line'].prevalence)}" in texts[0]
+    assert any("shape of the label probability" in one for one in page["assumptions"])
+
+
+def test_reasons_compare_a_row_with_the_average_in_place_of_a_column(sample):
+    X, _, s = sample
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(s=s)
+    model = TableClassifier(Roles("s"), label_model="splines").fit(frame)
+    first = model.rank(frame, top=20)
+    assert first["reasons"].str.contains("a ").all()  # which alone tells of the class

@@ -38,7 +38,7 @@ from doublelogit.averaged.mixture import lines_of, mixture, relevant
 from doublelogit.averaged.posteriors import posteriors
 from doublelogit.averaged.settings import Settings
 from doublelogit.averaged.span import span_of
-from doublelogit.averaged.swap import by_evidence, by_strength
+from doublelogit.averaged.swap import among_shapes, by_evidence, by_strength
 from doublelogit.core.rows import labelled_share
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods.problem import Problem
@@ -64,4 +64,7 @@ def averaged(problem: Problem, settings: Settings) -> PUFit:
         lines = span.lifted(lines)
     model = mixture(problem, lines, mean_s, settings)
     reached = reached and stalled <= settings.light
+    pools = model.outcome_model.pools
+    if not pools.all():
+        decided = among_shapes(decided, float(model.weight[pools].sum()))
     return PUFit(model, n_components, reached, orientation=decided, stalled=stalled)

@@ -48,6 +48,25 @@ def weighed_readings(mixture: PosteriorMixture) -> list[tuple[str, str, float]]:
     ]
 
 
+class ShapeShare(NamedTuple):
+    """A shape of the class: its name, its share of the posterior and its mean prevalence."""
+
+    name: str
+    weight: float
+    prevalence: float
+
+
+def by_shape(mixture: PosteriorMixture) -> list[ShapeShare]:
+    """The shapes that a posterior holds."""
+    of_component, shares = np.array(mixture.shape), mixture.outcome_model.share
+    shapes = []
+    for name in dict.fromkeys(mixture.shape):
+        weight = mixture.weight * (of_component == name)
+        total = float(weight.sum())
+        shapes.append(ShapeShare(name, total, float(weight @ shares) / total))
+    return shapes
+
+
 def linear(mixture: PosteriorMixture) -> Choice:
     """The components whose class is the double logistic model's."""
     return np.array([shape_named(name).linear for name in mixture.shape])

@@ -8,13 +8,14 @@ the evidence decides.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from doublelogit._types import Floats
 from doublelogit.averaged.gaussian import GaussianFit, SlicedPosterior
-from doublelogit.averaged.weights import Component, log_sum
+from doublelogit.averaged.weights import TINY, Component, log_sum
 from doublelogit.common.thresholds import CLEAR_LOG_EVIDENCE
 from doublelogit.fitted.fit import Orientation
 from doublelogit.methods.orientation import swapped_theta, what_tells
@@ -57,6 +58,18 @@ def by_strength(components: list[Component]) -> tuple[list[Component], Orientati
     gap = 2 * np.log(RATIO) * np.log(ratio)
     decided = Orientation("norm", gap, "log-evidence", bool(gap >= CLEAR_LOG_EVIDENCE))
     return [components[i] for i in chosen], decided
+
+
+def among_shapes(decided: Orientation, share: float) -> Orientation:
+    """What was decided of lines, where these hold a share of the posterior.
+
+    A class of any shape takes its shape from the labels: it cannot swap unnoticed.
+    """
+    if not np.isfinite(decided.gap):
+        return decided
+    swapped = share * float(expit(-decided.gap))
+    gap = float(np.log1p(-swapped) - np.log(max(swapped, TINY)))
+    return replace(decided, gap=gap, clear=gap >= CLEAR_LOG_EVIDENCE)
 
 
 def _ratio(outcome: float, labelling: float) -> float:

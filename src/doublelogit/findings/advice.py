@@ -33,6 +33,10 @@ LOGISTIC = (
     "The probability of the class, and the probability that a positive is labelled, are each "
     "logistic in the features."
 )
+ANY_SHAPE = (
+    "The class is logistic in the features or has the shape of the label probability; the "
+    "probability that a positive is labelled varies less, or is logistic in them."
+)
 INDEPENDENT = "Rows are independent of each other."
 AUDITED_AT_RANDOM = (
     "Audited rows are missing at random: which rows were looked at depends on features, labels and "

@@ -2,7 +2,7 @@
 
 from doublelogit.common.thresholds import CALIBRATION_GAP, SAME_ANSWER, WIDE_INTERVAL
 from doublelogit.common.wording import Interval, counted, interval, percent
-from doublelogit.findings import ATTENTION, FINE, PROBLEM, Finding
+from doublelogit.findings import ATTENTION, FINE, NOTE, PROBLEM, Finding
 
 
 def two_answers(main: Interval, swapped: Interval, labelled: float) -> Finding:
@@ -47,6 +47,19 @@ def prevalence(
         text += " The labels hardly determine this number: report the interval, not the estimate."
         return Finding(ATTENTION, "prevalence", text, numbers)
     return Finding(FINE, "prevalence", text, numbers)
+
+
+def class_of_any_shape(share: float, by_shape: float, by_line: float) -> Finding:
+    """What a nonlinear class assumes, and what it did to the answer."""
+    text = (
+        f"In {percent(share)} of this answer the class may be nonlinear: its shape is that of a "
+        f"model of the label, which gives {percent(by_shape)} positive; a logistic class gives "
+        f"{percent(by_line)}. The former assumes that labelling varies with the features less "
+        "than the class does, and that a positive is labelled about as often as in other tables "
+        "with labels like these."
+    )
+    numbers = {"share": share, "by_shape": by_shape, "by_line": by_line}
+    return Finding(NOTE, "shape", text, numbers)
 
 
 def no_interval(method: str, *, has_intervals: bool) -> str:

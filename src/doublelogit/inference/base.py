@@ -1,8 +1,10 @@
 """What inference offers, whatever it rests on: a likelihood or a posterior."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
+from doublelogit.averaged.readings import ShapeShare
 from doublelogit.inference.diagnosis import Diagnosis
 from doublelogit.inference.estimate import Estimate
 from doublelogit.inference.misfit import Misfit
@@ -53,6 +55,11 @@ class Inference(ABC):
     @abstractmethod
     def weak(self) -> bool:
         """Whether the labels hardly determine the prevalence."""
+
+    @property
+    def shapes(self) -> Sequence[ShapeShare]:
+        """The shapes of the class that the answer is an average of; empty if it is no average."""
+        return ()
 
     @property
     @abstractmethod

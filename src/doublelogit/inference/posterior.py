@@ -14,6 +14,7 @@ from scipy.special import expit, logit, ndtr
 
 from doublelogit._types import Floats, Matrix
 from doublelogit.averaged.level import SHARE_GUARD, average_at, level_of
+from doublelogit.averaged.readings import ShapeShare, by_shape
 from doublelogit.common.thresholds import UNDETERMINED
 from doublelogit.core.design import Terms
 from doublelogit.core.labels import Labels
@@ -183,6 +184,11 @@ class PosteriorInference(Inference):
     def reliable_prevalence(self) -> Estimate:
         """The prevalence with its credible interval."""
         return self.prevalence()
+
+    @property
+    def shapes(self) -> list[ShapeShare]:
+        """The shapes of the class that the answer is an average of."""
+        return by_shape(self._mixture)
 
     @property
     def undetermined(self) -> bool:

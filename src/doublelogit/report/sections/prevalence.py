@@ -75,7 +75,7 @@ def _groups(table: Table, answers: Mapping[str, Answer]) -> list[dict[str, Any]]
 
 def findings(analysis: Analysis, _numbers: Numbers) -> list[Finding]:
     """The share of positives, and which model is the class."""
-    return [_share(analysis), _orientation(analysis)]
+    return [_share(analysis), *_shapes(analysis), _orientation(analysis)]
 
 
 def _share(analysis: Analysis) -> Finding:
@@ -87,6 +87,17 @@ def _share(analysis: Analysis) -> Finding:
     return answers.prevalence(
         main, labelled, _hidden(analysis), weak=analysis.weak, without=without
     )
+
+
+def _shapes(analysis: Analysis) -> list[Finding]:
+    """What a class of any shape did to the answer, if it may have one."""
+    if not analysis.model.bends or analysis.inference is None:
+        return []
+    shapes = {one.name: one for one in analysis.inference.shapes}
+    if not {"any", "line"} <= shapes.keys():
+        return []
+    nonlinear, line = shapes["any"], shapes["line"]
+    return [answers.class_of_any_shape(nonlinear.weight, nonlinear.prevalence, line.prevalence)]
 
 
 def _orientation(analysis: Analysis) -> Finding:

@@ -69,7 +69,7 @@ def assumptions(analysis: Analysis) -> list[str]:
     return [
         advice.ONE_SAMPLE,
         advice.labels_right(sure=model.model.false_label_rate == 0),
-        advice.LOGISTIC,
+        advice.ANY_SHAPE if model.bends else advice.LOGISTIC,
         advice.labelling_depends(named),
         *advice.from_elsewhere(model.known),
         advice.INDEPENDENT,
