@@ -24,7 +24,7 @@ from doublelogit.table_models import table_model
 from doublelogit.table_models.learners import STRAIGHT, Learners
 from doublelogit.table_models.smoothing import FOLDS
 from doublelogit.table_models.table_model import FittedTable, fit_rows, quietly
-from doublelogit.tables import Table
+from doublelogit.tables import Table, TableEncoding
 from doublelogit.tables.expansion import frame_parts
 
 Progress = Callable[[str, float], None]
@@ -112,25 +112,35 @@ def other_methods(
 ) -> list[Opinion]:
     """Opinions of the other methods that allow for biased labels; of those that count only."""
     encoding = model.encoding.plain
-    X, rows = table.encoded(encoding), _sample(table, MOST_ROWS_OF_METHODS, rng)
+    part = table.some(_sample(table, MOST_ROWS_OF_METHODS, rng))
     candidates = [m for m in METHODS.values() if m.counts_in_claims or not counting]
-    methods = [m for m in candidates if _applies(m, model, X)]
+    cells = len(table) * len(encoding.names)
+    methods = [m for m in candidates if _applies(m, model, cells)]
     opinions = []
     for i, method in enumerate(methods):
         classifier = table_model.classifier_for(method, table.roles, encoding, model.known)
-        quietly(fit_rows, classifier, X, table, rows)
-        p = classifier.probabilities(X)
+        quietly(fit_rows, classifier, part.encoded(encoding), part)
+        p = _probabilities(classifier, encoding, table)
         fields = {"counts": method.counts_in_claims, "contradicts": method.contradicts}
         opinions.append(Opinion.on(table, first, method.name, p.positive, p.hidden, **fields))
         progress("other methods", (i + 1) / len(methods))
     return opinions
 
 
-def _applies(method: Method, model: FittedTable, X: Any) -> bool:
+def _probabilities(classifier: Any, encoding: TableEncoding, table: Table) -> Probabilities:
+    """Probabilities of every row by a classifier of some rows; features of all are not kept."""
+
+    def columns(X: Any) -> Floats:
+        return np.column_stack(classifier.probabilities(X))
+
+    return Probabilities(*table.map(encoding, columns).T)
+
+
+def _applies(method: Method, model: FittedTable, cells: int) -> bool:
     """Whether a method allows for biased labels, is another one, and can be afforded."""
     if method.assumes_scar or method.name == model.method:
         return False
-    return method.intervals != "posterior" or X.shape[0] * X.shape[1] <= MOST_CELLS
+    return method.intervals != "posterior" or cells <= MOST_CELLS
 
 
 def _sample(table: Table, most: int, rng: np.random.Generator) -> Any:
@@ -151,22 +161,21 @@ def flexible_classes(
     if not _is_straight(model):
         return []
     rows = _sample(table, MOST_ROWS_OF_CLASSES, rng)
-    weight = None if table.weight is None else table.weight[rows]
-    keys = content_keys(table.features.iloc[rows])
+    part = table.some(rows)
     try:
-        folds = held_out_splits(keys, table.s[rows], FOLDS, weight)
+        folds = held_out_splits(content_keys(part.features), part.s, FOLDS, part.weight)
     except FoldsError:
         return []
     plain = model.encoding.plain
     classes = []
     encoding = _curved_encoding(model, table)
     if encoding.curves:
-        likelihood = _held_out_likelihood(model, encoding, table, rows, folds)
-        classes.append((_opinion_of_curves(model, encoding, table, first, rows), likelihood))
+        likelihood = _held_out_likelihood(model, encoding, part, folds)
+        classes.append((_opinion_of_curves(model, encoding, table, first, part), likelihood))
     if len(table) >= FEWEST_ROWS_FOR_TREES and table.s.sum() >= FEWEST_LABELS_FOR_TREES:
         X = table.encoded(plain).to_numpy()
         classes.append(_trees(X, table, first, rows, folds, probabilities.propensity))
-    straight = _held_out_likelihood(model, plain, table, rows, folds) if classes else 0.0
+    straight = _held_out_likelihood(model, plain, part, folds) if classes else 0.0
     gains = [(opinion, likelihood - straight) for opinion, likelihood in classes]
     root = np.sqrt(len(rows))
     return [replace(o, gain=float(g.mean()), error=float(g.std() / root)) for o, g in gains]
@@ -179,8 +188,8 @@ def curves_opinion(
     encoding = _curved_encoding(model, table) if _is_straight(model) else model.encoding.plain
     if not encoding.curves:
         return []
-    rows = _sample(table, MOST_ROWS_OF_CLASSES, rng)
-    return [_opinion_of_curves(model, encoding, table, first, rows)]
+    part = table.some(_sample(table, MOST_ROWS_OF_CLASSES, rng))
+    return [_opinion_of_curves(model, encoding, table, first, part)]
 
 
 def _is_straight(model: FittedTable) -> bool:
@@ -194,12 +203,13 @@ def _curved_encoding(model: FittedTable, table: Table) -> Any:
 
 
 def _opinion_of_curves(
-    model: FittedTable, encoding: Any, table: Table, first: Any, rows: Any
+    model: FittedTable, encoding: Any, table: Table, first: Any, part: Table
 ) -> Opinion:
     """The opinion of a class of curves fitted to some rows, with the labelling beside it."""
-    X = table.encoded(encoding)
-    classifier = quietly(fit_rows, _from_one_start(model, encoding), X, table, rows)
-    p, gamma = classifier.probabilities(X), classifier.model_.coefficients().gamma
+    X = part.encoded(encoding)
+    classifier = quietly(fit_rows, _from_one_start(model, encoding), X, part)
+    p = _probabilities(classifier, encoding, table)
+    gamma = classifier.model_.coefficients().gamma
     labelling = dict(zip(X.columns.tolist(), gamma[:-1].tolist(), strict=True))
     fields = {"counts": True, "contradicts": True, "labelling": labelling}
     return Opinion.on(table, first, SMOOTH_CURVES, p.positive, p.hidden, **fields)
@@ -213,17 +223,17 @@ def _from_one_start(model: FittedTable, encoding: Any) -> Any:
 
 
 def _held_out_likelihood(
-    model: FittedTable, encoding: Any, table: Table, rows: Any, folds: list[Split]
+    model: FittedTable, encoding: Any, part: Table, folds: list[Split]
 ) -> Floats:
     """Log-likelihood of each row's label by the checking method fitted to the other folds."""
-    X = table.encoded(encoding)
+    X = part.encoded(encoding)
 
     def values(train: Any, test: Any) -> Floats:
-        classifier = quietly(fit_rows, _from_one_start(model, encoding), X, table, rows[train])
-        s_x = classifier.predict_label_proba(X.iloc[rows[test]])
-        return label_log_likelihoods(table.s[rows[test]], s_x)
+        classifier = quietly(fit_rows, _from_one_start(model, encoding), X, part, train)
+        s_x = classifier.predict_label_proba(X.iloc[test])
+        return label_log_likelihoods(part.s[test], s_x)
 
-    return cross_fitted(len(rows), folds, values)
+    return cross_fitted(len(part), folds, values)
 
 
 @with_paying_threads

@@ -165,7 +165,7 @@ def _from_frame(frame: Any) -> Any:
     import pandas as pd
 
     if isinstance(frame, pd.DataFrame):
-        return frame.copy()
+        return frame.copy(deep=False)  # names and rows change; cells are shared
     needs("narwhals", "a frame of another library than pandas", "tables")
     import narwhals as nw
 
