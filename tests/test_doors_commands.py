@@ -152,6 +152,15 @@ def test_a_reader_that_leaves_is_no_error_and_a_full_disk_is_one_sentence(argume
         assert "standard output takes no more (No space left on device)" in done.stderr
 
 
+@pytest.mark.parametrize("code", [0, 2])
+def test_closed_streams_are_as_if_nobody_listened(code, run):
+    arguments = ["fit", "t.csv", *ROLES, "--out", "m.dlm" if code == 0 else "t.csv"]
+    command = [sys.executable, "-c", "from doublelogit.cli import app; app()", *arguments]
+    done = subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", *command], check=False)
+    assert done.returncode == code
+    assert Path("m.dlm").exists() == (code == 0)
+
+
 def test_wrong_options_end_with_2_in_json_too(run):
     said = json.loads(run("fit", "t.csv", *ROLES, "--out", "t.csv", "--json", code=2))
     assert said["code"] == 2
