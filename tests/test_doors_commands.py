@@ -168,3 +168,27 @@ def test_wrong_options_end_with_2_in_json_too(run):
         more = ["--truth", "sick"] if command == "simulate" else ROLES
         assert "written as" in run(command, "t.csv", *more, "--out", out, code=2)
     assert pd.read_csv("t.csv").shape == (200, 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["rank", "t.csv", *ROLES, "--check-cost", "1", "--miss-cost", "inf"],
+            "less than or equal",
+        ),
+        (["rank", "t.csv", *ROLES, "--check-cost", "inf", "--budget", "1"], "less than or equal"),
+        (["audit", "t.csv", *ROLES, "--budget", "inf"], "less than or equal"),
+        (["simulate", "t.csv", "--truth", "sick", "--strength", "inf"], "less than or equal"),
+        (["fit", "t.csv", *ROLES, "--delimiter", ""], "must be one character"),
+        (["fit", "t.csv", *ROLES, "--delimiter", "ab"], "must be one character"),
+        (["fit", "t.csv", *ROLES, "--delimiter", '"'], "must be one character"),
+        (["fit", "t.csv", *ROLES, "--decimal", "x"], "must be . or ,"),
+        (["fit", "t.csv", *ROLES, "--delimiter", ",", "--decimal", ","], "not the delimiter"),
+        (["fit", "t.csv", *ROLES, "--encoding", "morse"], "one that Python knows"),
+        (["export", "m.dlm", "--out", "m.txt"], "written as .onnx"),
+    ],
+)
+def test_values_that_no_option_can_have_are_usage_errors(arguments, sentence, run):
+    Path("m.dlm").touch()
+    assert sentence in run(*arguments, code=2)

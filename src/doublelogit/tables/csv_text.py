@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doublelogit.exceptions import TableError
+from doublelogit.exceptions import TableError, UsageError
 from doublelogit.tables.csv_cells import parsed
 
 SAMPLE = 200_000  # characters of a CSV by which its dialect is judged
@@ -118,7 +118,7 @@ def in_utf8(content: bytes, encoding: str | None, name: str) -> tuple[bytes, lis
         try:
             return content.decode(encoding).encode(), []
         except LookupError:
-            raise TableError(
+            raise UsageError(
                 f"`encoding` must be one that Python knows; got {encoding!r}."
             ) from None
         except UnicodeDecodeError as error:
