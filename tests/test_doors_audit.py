@@ -61,7 +61,10 @@ WRONG = {
     "capitals": (lambda s: s.rename(columns=str.title), "small letters; got 'Id'. Write 'id'"),
     "a capital": (lambda s: s.rename(columns={"of": "Of"}), "small letters; got 'Of'"),
     "tiny": (lambda s: s.assign(chance=1e-300).drop(columns=["of", "stratum"]), "drawn from"),
-    "tinier": (lambda s: s.assign(chance=1e-310).drop(columns=["of", "stratum"]), "drawn from"),
+    "tinier": (
+        lambda s: s.assign(chance=1e-310).drop(columns=["of", "stratum"]),
+        "must be above 0",
+    ),
     "unknown": (lambda s: first(s, id="nobody"), "a row 'nobody' that is not in the table"),
     "no answers": (lambda s: s.assign(**{"class": ""}), "nobody has looked"),
     "no class": (lambda s: s.drop(columns="class"), "has the columns 'id' and 'class'"),

@@ -175,11 +175,11 @@ def test_wrong_options_end_with_2_in_json_too(run):
     [
         (
             ["rank", "t.csv", *ROLES, "--check-cost", "1", "--miss-cost", "inf"],
-            "less than or equal",
+            "than or equal",
         ),
-        (["rank", "t.csv", *ROLES, "--check-cost", "inf", "--budget", "1"], "less than or equal"),
-        (["audit", "t.csv", *ROLES, "--budget", "inf"], "less than or equal"),
-        (["simulate", "t.csv", "--truth", "sick", "--strength", "inf"], "less than or equal"),
+        (["rank", "t.csv", *ROLES, "--check-cost", "inf", "--budget", "1"], "than or equal"),
+        (["audit", "t.csv", *ROLES, "--budget", "inf"], "than or equal"),
+        (["simulate", "t.csv", "--truth", "sick", "--strength", "inf"], "than or equal"),
         (["fit", "t.csv", *ROLES, "--delimiter", ""], "must be one character"),
         (["fit", "t.csv", *ROLES, "--delimiter", "ab"], "must be one character"),
         (["fit", "t.csv", *ROLES, "--delimiter", '"'], "must be one character"),
