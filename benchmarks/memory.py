@@ -9,7 +9,6 @@ regression of adult (newton-cholesky, one thread), as limits are for a core wher
 
 import argparse
 import csv
-import os
 import platform
 import subprocess
 import sys
@@ -40,6 +39,13 @@ RUNS = (
     ("fit", 400_000, 10, 3, 1000),
     ("fit", 1_000_000, 20, 0, 2000),
 )
+WATCH = """
+import os, subprocess, sys
+quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+_, status, used = os.wait4(subprocess.Popen(sys.argv[1:], **quiet).pid, 0)
+print(used.ru_maxrss, used.ru_utime + used.ru_stime)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 OUTPUTS = {"rank": "list.csv", "report": "page.html", "fit": "model.dlm"}
 
 
@@ -65,14 +71,20 @@ def measure(command, n, p, texts, folder):
         table(n, p, texts, folder / "t.csv")
         arguments += ["t.csv", "--label", "s", "--id", "id"]
         arguments += ["--out", OUTPUTS[command]] if command in OUTPUTS else []
+    megabytes, seconds = used(arguments, folder)
+    return round(megabytes), round(seconds, 2)
+
+
+def used(arguments, folder):
+    """Megabytes and CPU seconds of doublelogit with these arguments.
+
+    It is started by a small process, since the system counts the memory of who has started it.
+    """
     code = "from doublelogit.cli import app; app()"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    run = subprocess.Popen([sys.executable, "-c", code, *arguments], cwd=folder, **quiet)
-    _, status, used = os.wait4(run.pid, 0)
-    run.returncode = os.waitstatus_to_exitcode(status)
-    if run.returncode:
-        raise SystemExit(f"{command} of {n} x {p} ended with {run.returncode}")
-    return used.ru_maxrss / 1024 * 1.048576, used.ru_utime + used.ru_stime
+    command = [sys.executable, "-c", WATCH, sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    kibibytes, seconds = map(float, done.stdout.split())
+    return kibibytes * 1024 / 1e6, seconds
 
 
 def yardstick():
@@ -98,7 +110,7 @@ def main():
         for command, n, p, texts, limit in RUNS:
             if asked.only in (None, command):
                 megabytes, seconds = measure(command, n, p, texts, Path(folder))
-                lines.append((command, n, p, texts, round(megabytes), limit, round(seconds, 2)))
+                lines.append((command, n, p, texts, megabytes, limit, seconds))
                 print(*lines[-1], flush=True)
     lines.append(("logistic regression of adult", 22792, 57, 0, "", "", round(yardstick(), 3)))
     print(*lines[-1])
