@@ -53,8 +53,9 @@ docs: $(VENV)/.dev  ## The documentation as a site, warnings as errors; in build
 slow: $(VENV)/.dev  ## What make test leaves out: full grids, pages as printed, studies
 	$(PYTEST) -m slow tests
 
-bench: $(VENV)/.dev  ## Speed, as ratios to one logistic regression; writes benchmarks/results
-	$(BIN)/python benchmarks/speed.py
+bench: $(VENV)/.dev  ## Speed, as ratios to one logistic regression, other packages in the same run; writes benchmarks/results
+	@$(MAKE) --no-print-directory -C benchmarks build/peers/.done
+	$(BIN)/python benchmarks/speed.py --peers build/peers/bin/python
 
 reproduce: $(VENV)/.dev  ## The paper's experiments: draws without rows in papers/ecai2023 are run; hours from nothing
 	$(BIN)/doublelogit reproduce --mode as_published --out papers/ecai2023

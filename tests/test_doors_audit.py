@@ -60,6 +60,13 @@ WRONG = {
     ),
     "capitals": (lambda s: s.rename(columns=str.title), "small letters; got 'Id'. Write 'id'"),
     "a capital": (lambda s: s.rename(columns={"of": "Of"}), "small letters; got 'Of'"),
+    "tiny": (lambda s: s.assign(chance=1e-300).drop(columns=["of", "stratum"]), "drawn from"),
+    "tinier": (
+        lambda s: s.assign(chance=1e-310).drop(columns=["of", "stratum"]),
+        "must be above 0",
+    ),
+    "unknown": (lambda s: first(s, id="nobody"), "a row 'nobody' that is not in the table"),
+    "no answers": (lambda s: s.assign(**{"class": ""}), "nobody has looked"),
     "no class": (lambda s: s.drop(columns="class"), "has the columns 'id' and 'class'"),
     "classes": (lambda s: first(s, class_="perhaps"), "got 'perhaps'"),
 }
@@ -115,7 +122,17 @@ def test_a_reviewers_sheet_has_a_row_once_and_the_columns_of_a_sheet(run, sheet)
         assert (code, sentence in said) == (2, True), said
 
 
-@pytest.mark.parametrize("rate", ["nan", "0.1,nan", "inf", "-0.1", "0.5", "0.1,0.2,0.3", "x"])
+def test_an_audit_of_labelled_or_unknown_rows_is_refused_before_a_fit(run, frame, sheet):
+    labelled = frame["patient"][frame["diagnosed"] == "yes"].iloc[0]
+    for name, sentence in (("nobody", "is not in the table"), (labelled, "is labelled")):
+        first(sheet, id=name).to_csv("a.csv", index=False)
+        code, said = run()
+        assert (code, sentence in said) == (2, True), said
+
+
+@pytest.mark.parametrize(
+    "rate", ["", ",", "nan", "0.1,nan", "inf", "-0.1", "0.5", "0.1,0.2,0.3", "x"]
+)
 def test_reviewers_err_with_a_probability(run, rate):
     code, said = run("--reviewer-error", rate)
     assert code == 2

@@ -152,6 +152,15 @@ def test_a_reader_that_leaves_is_no_error_and_a_full_disk_is_one_sentence(argume
         assert "standard output takes no more (No space left on device)" in done.stderr
 
 
+@pytest.mark.parametrize("code", [0, 2])
+def test_closed_streams_are_as_if_nobody_listened(code, run):
+    arguments = ["fit", "t.csv", *ROLES, "--out", "m.dlm" if code == 0 else "t.csv"]
+    command = [sys.executable, "-c", "from doublelogit.cli import app; app()", *arguments]
+    done = subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", *command], check=False)
+    assert done.returncode == code
+    assert Path("m.dlm").exists() == (code == 0)
+
+
 def test_wrong_options_end_with_2_in_json_too(run):
     said = json.loads(run("fit", "t.csv", *ROLES, "--out", "t.csv", "--json", code=2))
     assert said["code"] == 2
@@ -159,3 +168,27 @@ def test_wrong_options_end_with_2_in_json_too(run):
         more = ["--truth", "sick"] if command == "simulate" else ROLES
         assert "written as" in run(command, "t.csv", *more, "--out", out, code=2)
     assert pd.read_csv("t.csv").shape == (200, 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["rank", "t.csv", *ROLES, "--check-cost", "1", "--miss-cost", "inf"],
+            "than or equal",
+        ),
+        (["rank", "t.csv", *ROLES, "--check-cost", "inf", "--budget", "1"], "than or equal"),
+        (["audit", "t.csv", *ROLES, "--budget", "inf"], "than or equal"),
+        (["simulate", "t.csv", "--truth", "sick", "--strength", "inf"], "than or equal"),
+        (["fit", "t.csv", *ROLES, "--delimiter", ""], "must be one character"),
+        (["fit", "t.csv", *ROLES, "--delimiter", "ab"], "must be one character"),
+        (["fit", "t.csv", *ROLES, "--delimiter", '"'], "must be one character"),
+        (["fit", "t.csv", *ROLES, "--decimal", "x"], "must be . or ,"),
+        (["fit", "t.csv", *ROLES, "--delimiter", ",", "--decimal", ","], "not the delimiter"),
+        (["fit", "t.csv", *ROLES, "--encoding", "morse"], "one that Python knows"),
+        (["export", "m.dlm", "--out", "m.txt"], "written as .onnx"),
+    ],
+)
+def test_values_that_no_option_can_have_are_usage_errors(arguments, sentence, run):
+    Path("m.dlm").touch()
+    assert sentence in run(*arguments, code=2)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import roc_auc_score
 
 from doublelogit._types import Floats
 
@@ -148,6 +147,8 @@ def ipw_roc_auc(
     Positives against all rows is what can be observed, A; as a share pi of all rows is positive,
     A = pi/2 + (1 - pi) AUC.
     """
+    from sklearn.metrics import roc_auc_score  # commands need none of it
+
     weight, positives = _weights(s, e_x, sample_weight, floor)
     score = _vector("score", score)
     both, group = np.concatenate([score, score]), np.repeat([1, 0], len(score))

@@ -4,12 +4,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from doublelogit.audit import as_audit, joined
 from doublelogit.common import archive
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.common.wording import as_parameters
@@ -19,7 +18,6 @@ from doublelogit.exceptions import TableWarning
 from doublelogit.findings import PROBLEM, Finding
 from doublelogit.inference import Inference
 from doublelogit.registry import AUTO, DEFAULT_METHOD
-from doublelogit.report import Report
 from doublelogit.report.ranking import cut_list, rank_hidden
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.table_models.table_model import (
@@ -31,6 +29,9 @@ from doublelogit.table_models.table_model import (
 )
 from doublelogit.table_models.table_rows import AnyRows, rows_of
 from doublelogit.tables import Roles, Table, TableEncoding
+
+if TYPE_CHECKING:
+    from doublelogit.report import Report
 
 
 class TableClassifier(BaseEstimator):
@@ -207,8 +208,10 @@ class TableClassifier(BaseEstimator):
         ranking.attrs["sentence"] = sentence
         return ranking
 
-    def report(self, table: Any, *, audit: Any = None, **options: Any) -> Report:
+    def report(self, table: Any, *, audit: Any = None, **options: Any) -> "Report":
         """Report on the rows of fit, with its audit; see :class:`Report` for the options."""
+        from doublelogit.report import Report  # neither fits nor lists need it
+
         check_is_fitted(self)
         if audit is not None:
             table = _audited(Table.from_frame(table, self.roles_), audit)
@@ -277,4 +280,6 @@ def _audited(rows: Table | ParquetScan, audit: Any) -> Any:
             "the likelihood of a scan takes audited classes from a column, Roles(audited=...); got "
             "an audit beside it. doublelogit.audit.estimate takes both."
         )
+    from doublelogit.audit import as_audit, joined  # most fits have none
+
     return joined(rows, as_audit(audit))

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from doublelogit.exceptions import SheetError
+from doublelogit.exceptions import SheetError, TableError
 from doublelogit.tables.words import as_words, short
 
 DESIGN = ("round", "stratum", "of", "chance")
+LEAST_CHANCE = float(np.finfo(float).tiny)  # below, its inverse is infinite
 ROUNDED = 0.05  # share by which numbers that people have rounded may be off
 SPREADS = 3.0  # standard deviations by which rows drawn one by one may stand for too many
 
@@ -28,7 +29,7 @@ def with_design(frame: Any, kind: str) -> Any:
             "'chance'; this one has none. If they were not drawn at random, say by `audit_kind` "
             "how they were chosen: features (by scores or columns of the table) or convenience."
         )
-    chance = _numbers(frame, "chance", "above 0 and at most 1", 0, 1)
+    chance = _numbers(frame, "chance", "above 0 and at most 1", LEAST_CHANCE, 1)
     rounds = 1
     if "round" in frame.columns:
         rounds = _numbers(frame, "round", "whole numbers from 1 up", 0, np.inf, whole=True)
@@ -117,11 +118,35 @@ def check_population(frame: Any, rows: int, lost: int) -> None:
         strata = drawn.groupby("stratum")
         total = float(strata["of"].first().sum())
         chance = drawn["chance"].to_numpy(dtype=float)
-        slack = ROUNDED * rows + SPREADS * float(np.sqrt(((1 - chance) / chance**2).sum()))
+        least_chance = chance.min()  # whose square may be zero
+        spread = np.sqrt(((1 - chance) * (least_chance / chance) ** 2).sum()) / least_chance
+        slack = ROUNDED * rows + SPREADS * float(spread)
         least = 0.0 if lost else rows - before - slack  # a stratum may be lost with others
-        if not least <= total <= rows + slack:
+        if not (np.isfinite(total) and least <= total <= rows + slack):
             raise SheetError(
                 f"by its chances round {number} of the audit was drawn from {total:,.0f} rows, but "
-                f" the table has {rows:,} unlabelled ones. Give the table that the audit was "
+                f"the table has {rows:,} unlabelled ones. Give the table that the audit was "
                 "planned with, and chances as the plan wrote them."
             )
+
+
+def places(names: Any, ids: Any, closed: Any) -> Any:
+    """Where each id of an audit is among the rows that have its ids."""
+    place = {name: i for i, name in enumerate(names.tolist())}
+    if len(place) < len(names):
+        twice = next(n for n in names if (names == n).sum() > 1)
+        raise TableError(
+            f"ids must name one row each; {twice!r} is the id of several. Name an `id`."
+        )
+    for name in ids.tolist():
+        if name not in place:
+            raise SheetError(
+                f"the audit has a row {name!r} that is not in the table. Rows are joined by `id`; "
+                "it must be the column that the audit was planned with."
+            )
+        if closed[place[name]]:
+            raise SheetError(
+                f"the audit has a row {name!r} that is labelled. Only unlabelled rows are audited; "
+                "give the table that the audit was planned with."
+            )
+    return np.array([place[name] for name in ids.tolist()], dtype=np.intp)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from doublelogit._types import Floats, Ints
-from doublelogit.audit.chances import check_population
+from doublelogit.audit.chances import check_population, places
 from doublelogit.audit.sheet import Audit
 from doublelogit.core.folds import Folds, cluster_keys, content_keys
 from doublelogit.table_models.table_model import FittedTable, fit_rows, quietly
@@ -67,12 +67,11 @@ def joined(table: Table, audit: Audit) -> Table:
     The likelihood takes it that, given features and label, rows were looked at whatever their
     class: classes of a convenience sample are left out.
     """
+    rows = np.flatnonzero(np.isin(table.ids, list(set(audit.ids.tolist()))))
+    at = rows[places(table.ids[rows], audit.ids, table.s[rows] == 1)]
     check_population(audit.frame, int(table.unlabelled.sum()), audit.lost)
     if not audit.in_likelihood:
         return replace(table, audit=audit)
     audited = np.full(len(table), np.nan) if table.audited is None else table.audited.copy()
-    classes = dict(zip(audit.ids.tolist(), audit.y.tolist(), strict=True))
-    for i, name in enumerate(table.ids.tolist()):
-        y = classes.get(name, np.nan)
-        audited[i] = audited[i] if np.isnan(y) else y
+    audited[at] = np.where(np.isnan(audit.y), audited[at], audit.y)
     return replace(table, audited=audited, audit=audit)

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Ints
-from doublelogit.audit.grouped import sum_by
 from doublelogit.audit.interval import Cells, linear_interval, total_interval
 from doublelogit.common.thresholds import FEW_AUDITED
+from doublelogit.core.grouped import sum_by
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from doublelogit.audit.misuse import Signs, signs
 from doublelogit.audit.sheet import Audit, as_audit
 from doublelogit.common.thresholds import AGREEMENT_LEVEL
 from doublelogit.common.wording import Interval
+from doublelogit.exceptions import SheetError
 from doublelogit.inference.estimate import Estimate, check_level
 from doublelogit.registry import method_of
 from doublelogit.table_models.table_model import FittedTable
@@ -139,7 +140,7 @@ def estimate(
     audit = as_audit(audit)
     answered = Audit(audit.frame[audit.answered].reset_index(drop=True), audit.kind)
     if len(answered) == 0:
-        raise ValueError("nobody has looked at a row of this audit yet: every class is empty.")
+        raise SheetError("nobody has looked at a row of this audit yet: every class is empty.")
     if cross_fit is None:
         cross_fit = isinstance(X, Table) and X.audit is not None and audit.in_likelihood
     fold, models = None, ()

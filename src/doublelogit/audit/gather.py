@@ -9,7 +9,7 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.audit.blocks import Block, Blocks, first_rows
-from doublelogit.exceptions import SheetError, TableError
+from doublelogit.audit.chances import places
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def gather(blocks: Blocks, ids: Any, top: int) -> Gathered:
         for name in ("ids", "h", "weight", "group", "closed", "first")
     }
     first = -np.sort(-columns.pop("first"))[:top]
-    at = _places(columns["ids"], ids, columns["closed"])
+    at = places(columns["ids"], ids, columns["closed"])
     return Gathered(
         dict(sorted(groups.items())),
         **{name: values[at] for name, values in columns.items()},
@@ -99,25 +99,3 @@ def gather(blocks: Blocks, ids: Any, top: int) -> Gathered:
         weighted=gathered[0].weighted,
         open=sum(block.open for block in gathered),
     )
-
-
-def _places(names: Any, ids: Any, closed: Any) -> Any:
-    """Where each id of the audit is among the rows found."""
-    place = {name: i for i, name in enumerate(names.tolist())}
-    if len(place) < len(names):
-        twice = next(n for n in names if (names == n).sum() > 1)
-        raise TableError(
-            f"ids must name one row each; {twice!r} is the id of several. Name an `id`."
-        )
-    for name in ids.tolist():
-        if name not in place:
-            raise SheetError(
-                f"the audit has a row {name!r} that is not in the table. Rows are joined by `id`; "
-                "it must be the column that the audit was planned with."
-            )
-        if closed[place[name]]:
-            raise SheetError(
-                f"the audit has a row {name!r} that is labelled. Only unlabelled rows are audited; "
-                "give the table that the audit was planned with."
-            )
-    return np.array([place[name] for name in ids.tolist()], dtype=np.intp)

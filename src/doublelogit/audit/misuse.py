@@ -15,8 +15,8 @@ import numpy as np
 from scipy.stats import t
 
 from doublelogit.audit.difference import Drawn
-from doublelogit.audit.grouped import sum_by
 from doublelogit.common.thresholds import ALL_POSITIVE, MISUSE_LEVEL
+from doublelogit.core.grouped import sum_by
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from doublelogit._types import Floats, Ints
-from doublelogit.audit.grouped import sum_by
+from doublelogit.core.grouped import sum_by
 
 UNIFORM = 0.7  # of the audit is drawn without regard to the model
 UNIFORM_LATER = 0.4  # of later rounds, when h was put right by what had been found

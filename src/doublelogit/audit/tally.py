@@ -9,8 +9,8 @@ import numpy as np
 from doublelogit._types import Floats, Ints
 from doublelogit.audit.blocks import Block
 from doublelogit.audit.draw import row_keys, smallest
-from doublelogit.audit.grouped import sum_by
 from doublelogit.audit.strata import H_BINS, SWAP_APART, Strata, Sums, bin_of
+from doublelogit.core.grouped import sum_by
 
 # Group, whether on the list, whether the swapped model disagrees, power of two of the cost.
 Key = tuple[str, bool, bool, int]

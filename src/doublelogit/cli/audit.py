@@ -30,7 +30,12 @@ def audit(
     table: options.TablePath,
     common: Common,
     budget: Annotated[
-        float | None, typer.Option(min=1, help="Rows to look at; their cost, if --cost is given.")
+        float | None,
+        typer.Option(
+            min=1,
+            max=options.LARGEST_COST,
+            help="Rows to look at; their cost, if --cost is given.",
+        ),
     ] = None,
     width: Annotated[
         float | None,

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from doublelogit.cli.errors import BAD_TABLE, guarded
-from doublelogit.cli.output import Watched
+from doublelogit.cli.output import Watched, replace_closed
 from doublelogit.common.files import check_apart, check_target, reading, sheet_path
 from doublelogit.common.promises import later
 from doublelogit.exceptions import UsageError
@@ -67,6 +67,7 @@ class Commands(TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run what the command line asks for, and write all of what it says."""
+        replace_closed()
         output = sys.stdout
         watched = Watched(output)
         sys.stdout = cast(TextIO, watched)

@@ -7,6 +7,7 @@ import typer
 
 from doublelogit.cli import options
 from doublelogit.common.files import written_whole
+from doublelogit.exceptions import UsageError
 
 EXAMPLE = "Example: [bold]doublelogit export model.dlm --out model.onnx[/bold]"
 
@@ -22,6 +23,8 @@ def export(
     from doublelogit.persistence import load_table
 
     path = out or Path(f"{model.stem}.onnx")
+    if path.suffix.lower() != ".onnx":
+        raise UsageError(f"a graph is written as .onnx; got {path.name!r}. Name it so.")
     graph = to_onnx(load_table(model))
     with written_whole(path) as file:
         file.write(graph.SerializeToString())

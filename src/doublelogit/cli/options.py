@@ -71,6 +71,7 @@ Resamples = Annotated[
     int | None,
     typer.Option("--resamples", min=19, help="Samples of the SCAR test; by size if not given."),
 ]
+LARGEST_COST = 1e15  # money beyond which sums lose their cents
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 
 
@@ -220,9 +221,9 @@ class Common:
         """The table with the audit that was given."""
         from doublelogit.audit import as_audit, joined
 
-        rates = names(self.reviewer_error)
+        rates = ("0",) if self.reviewer_error is None else self.reviewer_error.split(",")
         try:
-            wrong = [float(number) for number in rates or ("0",)]
+            wrong = [float(number) for number in rates]
         except ValueError:
             raise typer.BadParameter(
                 f"--reviewer-error is one probability or two; got {self.reviewer_error!r}."

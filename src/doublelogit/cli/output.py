@@ -1,10 +1,18 @@
 """Standard output, whose reader may leave and whose disk may be full."""
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any, TextIO, TypeVar
 
 T = TypeVar("T")
+
+
+def replace_closed() -> None:
+    """Let what is said go nowhere where a caller has closed standard output or error."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 class Watched:

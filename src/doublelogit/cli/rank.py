@@ -15,7 +15,10 @@ EXAMPLE = (
     "--out list.csv[/bold]"
 )
 SCREEN = 20  # rows shown in the terminal
-Cost = Annotated[float | None, typer.Option(min=0.0, help="Cost of checking one row.")]
+Cost = Annotated[
+    float | None,
+    typer.Option(min=0.0, max=options.LARGEST_COST, help="Cost of checking one row."),
+]
 
 
 @on_table(needs_label=False)
@@ -30,10 +33,13 @@ def rank(
     method: options.Method = options.DEFAULT,
     label_model: options.LabelModel = options.ANY_SHAPE,
     top: Annotated[int | None, typer.Option(min=1, help="Rows of the list.")] = None,
-    budget: Annotated[float | None, typer.Option(min=0.0, help="Money for checks.")] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0.0, max=options.LARGEST_COST, help="Money for checks.")
+    ] = None,
     check_cost: Cost = None,
     miss_cost: Annotated[
-        float | None, typer.Option(min=0.0, help="Cost of missing a positive.")
+        float | None,
+        typer.Option(min=0.0, max=options.LARGEST_COST, help="Cost of missing a positive."),
     ] = None,
 ) -> None:
     """List the unlabelled rows likeliest to be positive, with the features that speak for each."""

@@ -22,7 +22,10 @@ def simulate(
         str, typer.Option(help="Columns labelling depends on, a,b; none is labelling at random.")
     ] = "",
     strength: Annotated[
-        float, typer.Option(min=0.0, help="How strongly: standard deviation of the logit of e(x).")
+        float,
+        typer.Option(
+            min=0.0, max=100.0, help="How strongly: standard deviation of the logit of e(x)."
+        ),
     ] = 1.0,
     frequency: Annotated[
         float, typer.Option(min=0.001, max=1.0, help="Share of the positives that are labelled.")

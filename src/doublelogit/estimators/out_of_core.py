@@ -5,11 +5,14 @@ from copy import copy
 from functools import partial, wraps
 from typing import Any
 
+import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.core.rows import Source
 from doublelogit.engines.dask import dask_source, is_dask, scan_source
+from doublelogit.engines.memory import BLOCK_ROWS
 from doublelogit.engines.parquet import ParquetSource
 from doublelogit.engines.scan import ParquetScan
 from doublelogit.tables.encoding import TableEncoding
@@ -79,16 +82,32 @@ Predict = Callable[[Any, Any], Any]
 
 
 def over_blocks(predict: Predict) -> Predict:
-    """A prediction for arrays, made for scans (block by block) and Dask inputs (lazily) too."""
+    """A prediction for few rows, made for arrays and scans (block by block) and Dask (lazily).
+
+    A mixture has a column for each of its components, so all rows at once would take many times
+    the memory of X.
+    """
 
     @wraps(predict)
     @with_paying_threads
     def predict_any(self: Any, X: Any) -> Any:
-        if not is_distant(X):
+        if is_distant(X):
+            return source_like_fit(self, X).map(partial(predict_any, nameless(self)))
+        if _length(X) <= BLOCK_ROWS:
             return predict(self, X)
-        return source_like_fit(self, X).map(partial(predict_any, nameless(self)))
+        check_is_fitted(self)
+        X = self._features(X)  # as a whole: checks of a block would count its rows alone
+        model = self if hasattr(X, "columns") else nameless(self)
+        blocks = (slice(i, i + BLOCK_ROWS) for i in range(0, X.shape[0], BLOCK_ROWS))
+        return np.concatenate([predict(model, _safe_indexing(X, block)) for block in blocks])
 
     return predict_any
+
+
+def _length(X: Any) -> int:
+    """Number of rows, 0 of what is no table."""
+    shape = getattr(X, "shape", ())
+    return int(shape[0]) if shape else 0
 
 
 def nameless(model: Any) -> Any:

@@ -14,8 +14,11 @@ at the price of more terms, is the second thing to look at: how much the log-lik
 bends alone, less their number, beside what it gains by biased labelling (Akaike's criterion).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -24,7 +27,7 @@ from scipy.stats import chi2
 from doublelogit._types import Floats
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.core.design import Terms
-from doublelogit.engines.memory import memory_rows
+from doublelogit.engines.memory import BLOCK_ROWS, memory_rows
 from doublelogit.inference.misfit import LEAST_VARIANCE
 from doublelogit.label_models.basis import natural
 from doublelogit.methods import Problem
@@ -61,14 +64,22 @@ class BentTest:
     merit: float
 
 
+class _Bend(NamedTuple):
+    """A term that bends the class: its columns, evaluated for the rows that are at hand."""
+
+    term: tuple[int, ...]
+    width: int
+    columns: Callable[[Floats, Floats], Floats]  # of X and y(x)
+
+
 @dataclass(frozen=True)
 class _Null:
     """A class fitted under labelling at random: y(x) and c."""
 
-    X: Floats
     y: Floats
     c: float
     fit_value: float  # twice the log-likelihood
+    size: int  # terms of the class
 
     @classmethod
     def fit(cls, X: Floats, s: Floats, C: float) -> "_Null":
@@ -77,7 +88,7 @@ class _Null:
         problem = Problem(rows, 1 / C, 1 / C, propensity=constant)
         optimum = maximum(problem, naive_start(problem), tol=TOL)
         best, value = optimum.theta, -2 * len(s) * optimum.value
-        return cls(X, expit(X @ best[:-2] + best[-2]), float(expit(best[-1])), value)
+        return cls(expit(X @ best[:-2] + best[-2]), float(expit(best[-1])), value, X.shape[1])
 
     def scores(self, s: Floats) -> tuple[Floats, Floats, Floats]:
         """Residuals of the labels, and the slopes of s(x) in both predictors, in their unit."""
@@ -86,72 +97,77 @@ class _Null:
         by_class = unit * s_x * (1 - self.y)
         return unit * (s - s_x), by_class, unit * s_x * (1 - self.c)
 
-    def columns(self, by_class: Floats, by_labelling: Floats) -> Floats:
-        """Slopes of s(x) in every coefficient of the class and in the labelling's intercept."""
-        return np.column_stack([by_class[:, None] * self.X, by_class, by_labelling])
-
 
 @with_paying_threads
 def bent_test(X: Floats, s: Floats, C: float) -> BentTest:
     """Test of a constant propensity with a class that bends; X is standardised."""
     straight = _Null.fit(X, s, C)
     r, by_class, by_labelling = straight.scores(s)
-    terms, bends = _bends(straight, by_class * r)
-    basis = _orthonormal(straight.columns(by_class, by_labelling))
+    bends = _bends(X, straight.y, by_class * r)
+
+    def fitted(rows: slice, chosen: Sequence[int]) -> Floats:
+        """Features of the class with some of the bends."""
+        bent = (bends[i].columns(X[rows], straight.y[rows]) for i in chosen)
+        return np.hstack([X[rows], *bent])
+
+    def beyond(rows: slice) -> tuple[Floats, list[Floats]]:
+        base = _slopes(X[rows], by_class[rows], by_labelling[rows])
+        every = (bend.columns(X[rows], straight.y[rows]) for bend in bends)
+        return base, [by_class[rows, None] * columns for columns in every]
+
     merits = [
-        _explained(basis, by_class[:, None] * bend, r)[0] - 2 * bend.shape[1] for bend in bends
+        gain - 2 * bend.width for bend, (gain, _) in zip(bends, _gains(beyond, r), strict=True)
     ]
     order = np.argsort(merits)[::-1].tolist()
     everything = _affordable(order, bends, int(s.sum()))
     helpful = [i for i in everything if merits[i] > 0] or everything[:1]
-    fits = {}
-    for columns_tested in ([0], helpful, everything):
-        chosen = tuple(sorted(columns_tested))
-        if chosen not in fits:
-            fits[chosen] = _Null.fit(np.hstack([X, *(bends[i] for i in chosen)]), s, C)
-    bent = fits[tuple(sorted(everything))]
-    r, by_class, by_labelling = bent.scores(s)
-    basis = _orthonormal(bent.columns(by_class, by_labelling))
-    gain, freedom = _explained(basis, by_labelling[:, None] * X, r)
+    fits = {
+        chosen: _Null.fit(_filled(partial(fitted, chosen=chosen), len(s)), s, C)
+        for chosen in dict.fromkeys(map(tuple, map(sorted, ([0], helpful, everything))))
+    }
+    chosen = tuple(sorted(everything))
+    r, bent_class, bent_labelling = fits[chosen].scores(s)
+
+    def labelling(rows: slice) -> tuple[Floats, list[Floats]]:
+        base = _slopes(fitted(rows, chosen), bent_class[rows], bent_labelling[rows])
+        return base, [bent_labelling[rows, None] * X[rows]]
+
+    ((gain, freedom),) = _gains(labelling, r)
     p = float(chi2.sf(gain, freedom)) if freedom else 1.0
-    best = max(fit.fit_value - 2 * fit.X.shape[1] for fit in fits.values())
+    best = max(fit.fit_value - 2 * fit.size for fit in fits.values())
     merit = best - straight.fit_value + 2 * X.shape[1]
-    return BentTest(p, tuple(terms[i] for i in sorted(everything)), merit)
+    return BentTest(p, tuple(bends[i].term for i in chosen), merit)
 
 
-def _affordable(order: list[int], bends: list[Floats], labelled: int) -> list[int]:
+def _slopes(X: Floats, by_class: Floats, by_labelling: Floats) -> Floats:
+    """Slopes of s(x) in every coefficient of the class and in the labelling's intercept."""
+    return np.column_stack([by_class[:, None] * X, by_class, by_labelling])
+
+
+def _affordable(order: list[int], bends: list[_Bend], labelled: int) -> list[int]:
     """The first bends that the labels can bear."""
     most = min(MOST_BENDS, max(1, labelled // PER_LABEL))
     affordable: list[int] = []
     size = 0
     for i in order:
-        if size + bends[i].shape[1] <= most:
-            affordable, size = [*affordable, i], size + bends[i].shape[1]
+        if size + bends[i].width <= most:
+            affordable, size = [*affordable, i], size + bends[i].width
     return affordable
 
 
-def _bends(straight: _Null, pull: Floats) -> tuple[list[tuple[int, ...]], list[Floats]]:
+def _bends(X: Floats, y: Floats, pull: Floats) -> list[_Bend]:
     """Another response, curves of every column, products of the columns that matter most."""
-    X = straight.X
-    terms: list[tuple[int, ...]] = [()]
-    columns: list[Floats] = [straight.y[:, None] / max(float(straight.y.std()), LEAST_VARIANCE)]
+    bends = [_Bend((), 1, partial(_response, max(float(y.std()), LEAST_VARIANCE)))]
     for j in range(X.shape[1]):
         knots = _knots(X[:, j])
         if len(knots) >= FEWEST_KNOTS:
-            terms.append((j,))
-            columns.append(_curves(X[:, j], knots))
-    near = np.clip(X, -CLIPPED_AT, CLIPPED_AT)
-    strongest = np.argsort(-np.abs((near**2).T @ np.abs(pull)))[:PAIRED]
+            curved = partial(_curved, knots, _uncorrelated(X[:, j], knots), j)
+            bends.append(_Bend((j,), len(knots) - 2, curved))
+    strengths = [_near(x) ** 2 @ np.abs(pull) for x in X.T]
+    strongest = np.argsort(-np.abs(strengths))[:PAIRED]
     for i, j in combinations(sorted(strongest.tolist()), 2):
-        terms.append((i, j))
-        columns.append((near[:, i] * near[:, j])[:, None])
-    return terms, columns
-
-
-def _curves(x: Floats, knots: Floats) -> Floats:
-    """Natural cubic splines beyond constant and line, uncorrelated and of variance one."""
-    every = np.column_stack([np.ones_like(x), x, natural(x, knots)])
-    return np.sqrt(len(x)) * np.linalg.qr(every)[0][:, 2:]
+        bends.append(_Bend((i, j), 1, partial(_product, i, j)))
+    return bends
 
 
 def _knots(x: Floats) -> Floats:
@@ -168,17 +184,79 @@ def _knots(x: Floats) -> Floats:
     return np.asarray(values[apart])
 
 
-def _explained(basis: Floats, columns: Floats, r: Floats) -> tuple[float, int]:
-    """Square of r that some columns explain beyond a basis, and how many they are."""
-    size = np.linalg.norm(columns, axis=0)
-    mine = _orthonormal(columns - basis @ (basis.T @ columns), size)
-    return float(np.sum((mine.T @ r) ** 2)), mine.shape[1]
+def _splines(x: Floats, knots: Floats) -> Floats:
+    """Constant, line and natural cubic splines beyond them."""
+    return np.column_stack([np.ones_like(x), x, natural(x, knots)])
 
 
-def _orthonormal(columns: Floats, size: Floats | None = None) -> Floats:
-    """Orthonormal basis of columns, relative to their size, or to that which they had."""
-    size = np.linalg.norm(columns, axis=0) if size is None else size
-    scaled = columns / np.maximum(size, np.finfo(float).tiny)
-    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+def _uncorrelated(x: Floats, knots: Floats) -> Floats:
+    """The combinations of splines that are uncorrelated, of variance one, beyond the line."""
+    triangle = np.linalg.qr(_splines(x, knots), mode="r")
+    return np.asarray(np.sqrt(len(x)) * np.linalg.inv(triangle)[:, 2:])
+
+
+def _response(scale: float, _x: Floats, y: Floats) -> Floats:
+    return y[:, None] / scale
+
+
+def _curved(knots: Floats, along: Floats, j: int, X: Floats, _y: Floats) -> Floats:
+    return np.asarray(_splines(X[:, j], knots) @ along)
+
+
+def _product(i: int, j: int, X: Floats, _y: Floats) -> Floats:
+    return (_near(X[:, i]) * _near(X[:, j]))[:, None]
+
+
+def _near(x: Floats) -> Floats:
+    return np.clip(x, -CLIPPED_AT, CLIPPED_AT)
+
+
+def _slices(n: int) -> list[slice]:
+    """Rows whose columns are made at once: those of all rows would take many times X."""
+    return [slice(i, min(i + BLOCK_ROWS, n)) for i in range(0, n, BLOCK_ROWS)]
+
+
+def _filled(columns: Callable[[slice], Floats], n: int) -> Floats:
+    """Columns of n rows as one matrix."""
+    first, *others = _slices(n)
+    values = columns(first)
+    whole = np.empty((n, values.shape[1]))
+    whole[first] = values
+    for rows in others:
+        whole[rows] = columns(rows)
+    return whole
+
+
+def _gains(
+    columns: Callable[[slice], tuple[Floats, list[Floats]]], r: Floats
+) -> list[tuple[float, int]]:
+    """Square of r that each of some sets of columns explains beyond a base, and their number.
+
+    ``columns`` gives base and sets for some rows; all that is asked of them are their products.
+    """
+    sums: list[Floats] = []
+    for rows in _slices(len(r)):
+        base, sets = columns(rows)
+        further = [product for one in sets for product in (base.T @ one, one.T @ one)]
+        products = [base.T @ base, base.T @ r[rows], *further, *(one.T @ r[rows] for one in sets)]
+        sums = [a + b for a, b in zip(sums, products, strict=True)] if sums else products
+    inner, along, n_sets = sums[0], sums[1], (len(sums) - 2) // 3
+    basis = _orthonormal(inner, np.diagonal(inner))
+    gains = []
+    for k in range(n_sets):
+        mixed, own, with_r = basis.T @ sums[2 + 2 * k], sums[3 + 2 * k], sums[2 + 2 * n_sets + k]
+        mine = _orthonormal(own - mixed.T @ mixed, np.diagonal(own))
+        explained = mine.T @ (with_r - mixed.T @ (basis.T @ along))
+        gains.append((float(explained @ explained), mine.shape[1]))
+    return gains
+
+
+def _orthonormal(inner: Floats, squares: Floats) -> Floats:
+    """Coefficients of an orthonormal basis, from products of columns; less than rounding is none.
+
+    ``squares`` are those of the columns, to which what is left of them is compared.
+    """
+    size = np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(inner / np.outer(size, size))
     keep = values > LEAST_REMAINDER
-    return np.asarray(scaled @ (vectors[:, keep] / np.sqrt(values[keep])))
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / size[:, None])

@@ -207,8 +207,17 @@ class PosteriorInference(Inference):
         return high - low > UNDETERMINED
 
     def _found(self, by: Any) -> tuple[tuple[Any, ...], GroupPosterior]:
+        if by is None:
+            return self._of_everyone
+        return self._of_groups(Groups.from_values(by, self._problem.rows, "by"))
+
+    @cached_property
+    def _of_everyone(self) -> tuple[tuple[Any, ...], GroupPosterior]:
+        """All rows as one group: one pass for every question about them."""
+        return self._of_groups(Groups.everyone(self._problem.rows))
+
+    def _of_groups(self, groups: Groups) -> tuple[tuple[Any, ...], GroupPosterior]:
         rows = self._problem.rows
-        groups = Groups.everyone(rows) if by is None else Groups.from_values(by, rows, "by")
         fn = partial(_sums, self._mixture, len(groups))
         sums = rows.sum_rows(fn, rows.labels, rows.weight, groups.codes)
         return groups.names, GroupPosterior(self._mixture, sums)

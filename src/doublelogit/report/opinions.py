@@ -16,14 +16,14 @@ from doublelogit._types import Floats
 from doublelogit.common.thresholds import CLEARLY_BETTER
 from doublelogit.core.folds import FoldsError, cluster_keys
 from doublelogit.core.held_out import compared
-from doublelogit.fitted.protocol import list_score
+from doublelogit.fitted.protocol import Probabilities, list_score
 from doublelogit.label_models import fit_label_model
 from doublelogit.label_models.stack import likelihoods, simplex_weights
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import METHODS, Method
 from doublelogit.table_models import table_model
 from doublelogit.table_models.table_model import FittedTable, fit_rows, quietly
-from doublelogit.tables import Table
+from doublelogit.tables import Table, TableEncoding
 
 Progress = Callable[[str, float], None]
 
@@ -92,25 +92,35 @@ def other_methods(
 ) -> list[Opinion]:
     """Opinions of the other methods that allow for biased labels; of those that count only."""
     encoding = model.encoding
-    X, rows = table.encoded(encoding), _sample(table, MOST_ROWS_OF_METHODS, rng)
+    part = table.some(_sample(table, MOST_ROWS_OF_METHODS, rng))
     candidates = [m for m in METHODS.values() if m.counts_in_claims or not counting]
-    methods = [m for m in candidates if _applies(m, model, X)]
+    cells = len(table) * len(encoding.names)
+    methods = [m for m in candidates if _applies(m, model, cells)]
     opinions = []
     for i, method in enumerate(methods):
         classifier = table_model.classifier_for(method, table.roles, encoding, model.known)
-        quietly(fit_rows, classifier, X, table, rows)
-        p = classifier.probabilities(X)
+        quietly(fit_rows, classifier, part.encoded(encoding), part)
+        p = _probabilities(classifier, encoding, table)
         fields = {"counts": method.counts_in_claims, "contradicts": method.contradicts}
         opinions.append(Opinion.on(table, first, method.name, p.positive, p.hidden, **fields))
         progress("other methods", (i + 1) / len(methods))
     return opinions
 
 
-def _applies(method: Method, model: FittedTable, X: Any) -> bool:
+def _probabilities(classifier: Any, encoding: TableEncoding, table: Table) -> Probabilities:
+    """Probabilities of every row by a classifier of some rows; features of all are not kept."""
+
+    def columns(X: Any) -> Floats:
+        return np.column_stack(classifier.probabilities(X))
+
+    return Probabilities(*table.map(encoding, columns).T)
+
+
+def _applies(method: Method, model: FittedTable, cells: int) -> bool:
     """Whether a method allows for biased labels, is another one, and can be afforded."""
     if method.assumes_scar or method.name == model.method:
         return False
-    return method.intervals != "posterior" or X.shape[0] * X.shape[1] <= MOST_CELLS
+    return method.intervals != "posterior" or cells <= MOST_CELLS
 
 
 def _sample(table: Table, most: int, rng: np.random.Generator) -> Any:

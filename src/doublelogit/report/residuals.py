@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import chi2, kstwobign
 
 from doublelogit._types import Floats
-from doublelogit.audit.grouped import sum_by
+from doublelogit.core.grouped import sum_by
 from doublelogit.tables import Table
 
 RESIDUAL_BINS = 10

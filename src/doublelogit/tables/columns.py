@@ -12,7 +12,7 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.tables.shapes import ColumnShape
-from doublelogit.tables.words import as_words, quoted, short
+from doublelogit.tables.words import distinct_words, quoted, short
 
 MISSING, OTHER = "(missing)", "(other)"
 SEASONS = 1.5  # years a date must span for a season to be more than its trend
@@ -178,14 +178,14 @@ class Category:
     def encode(self, column: Any) -> Encoded:
         import pandas as pd
 
-        words = levels_of(column)
+        words, of_row = _distinct_levels(column)
         codes = pd.Index(self.levels).get_indexer(words)
         unknown = codes < 0
         instead = OTHER if OTHER in self.levels else self.levels[0]
         codes[unknown] = self.levels.index(instead)
-        issues = self._issues(words[unknown], instead)
-        values = (codes[:, None] == np.arange(1, len(self.levels))).astype(np.float64)
-        return values, issues
+        issues = self._issues(words[of_row[unknown[of_row]]], instead)
+        indicators = np.eye(len(self.levels))[:, 1:]
+        return indicators[codes[of_row]], issues
 
     def _issues(self, unknown: Any, instead: str) -> list[str]:
         if len(unknown) == 0 or OTHER in self.levels:
@@ -237,13 +237,16 @@ def as_years(column: Any, pattern: str | None) -> Floats:
 
 
 def levels_of(column: Any) -> Any:
-    """Values as levels of a category: texts, computed once for each that occurs."""
-    import pandas as pd
+    """Values as levels of a category."""
+    words, of_row = _distinct_levels(column)
+    return words[of_row]
 
-    codes, values = pd.factorize(column)
-    words = as_words(pd.Series(values, name=column.name))
+
+def _distinct_levels(column: Any) -> tuple[Any, Any]:
+    """Levels as texts, computed once for each value that occurs, and the place of each row's."""
+    words, of_row = distinct_words(column)
     words[words == ""] = MISSING
-    return np.where(codes < 0, MISSING, np.append(words, MISSING)[codes]).astype(object)
+    return words, of_row
 
 
 def _with_indicator(column: Number | Date, values: Floats, x: Floats) -> Encoded:

@@ -11,18 +11,20 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doublelogit.exceptions import TableError
+from doublelogit.exceptions import TableError, UsageError
+from doublelogit.tables.csv_cells import parsed
 
 SAMPLE = 200_000  # characters of a CSV by which its dialect is judged
 DELIMITERS = ",;\t|"
 # "NA" and the like are missing, but so is no word a survey may use as an answer: "None"
 MISSING_WORDS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "?", "."]
 INFINITE = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
+PIECE = 2**20  # bytes decoded at once
 LONGEST_CELL = 2**20  # characters; beyond, a quote was not closed
 # Marks at the beginning of a file that say how it is written; the longer ones first.
 BYTE_ORDER_MARKS = (
@@ -36,9 +38,9 @@ BYTE_ORDER_MARKS = (
 
 @dataclass(frozen=True)
 class CsvText:
-    """The text of a CSV, its header, and what was decided on the way."""
+    """The text of a CSV in UTF-8, its header, and what was decided on the way."""
 
-    text: str
+    data: bytes
     delimiter: str
     names: tuple[str, ...]
     surplus: int  # empty cells at the end of every row, beyond the header
@@ -58,25 +60,16 @@ def read_csv(
 
     ``text`` columns are texts as well, but "NA" and the like are missing in them.
     """
-    import pandas as pd
-
     checked = checked_text(path, delimiter, encoding)
-    decimal = decimal or sniff_decimal(checked.text[:SAMPLE], checked.delimiter)
-    surplus = [f"surplus {i}" for i in range(checked.surplus)]
-    as_text = {name: str for name in (*text, *verbatim) if name in checked.names}
-    frame = pd.read_csv(
-        io.StringIO(checked.text),
+    frame = parsed(
+        checked.data,
+        [*checked.names, *(f"surplus {i}" for i in range(checked.surplus))],
+        usecols=range(len(checked.names)),
         sep=checked.delimiter,
-        decimal=decimal,
-        header=0,
-        names=[*checked.names, *surplus],
-        index_col=False,
-        dtype=as_text,
-        keep_default_na=False,
+        decimal=decimal or sniff_decimal(_sample(checked.data), checked.delimiter),
+        dtype={name: str for name in (*text, *verbatim) if name in checked.names},
         na_values={name: MISSING_WORDS for name in checked.names if name not in verbatim},
-        skipinitialspace=True,
-        low_memory=False,
-    ).drop(columns=surplus)
+    )
     for _, column in frame.items():
         if column.dtype.kind == "f":
             _check_overflow(column, checked)
@@ -86,20 +79,23 @@ def read_csv(
 
 def checked_text(path: Path, delimiter: str | None, encoding: str | None) -> CsvText:
     """The text of a file, decoded, every row compared with the header."""
-    content, notes = decoded(_content(path), encoding, path.name)
-    body = content.rstrip()
-    if not body:
+    data, notes = in_utf8(_content(path), encoding, path.name)
+    end = len(data)
+    while end and data[end - 1] in b" \t\r\n\f\v":
+        end -= 1
+    if not end:
         raise TableError(f"{path.name!r} is empty. Check the file.")
     # in what is left alone: the whole text would be searched from every end of a line
-    content = body + re.sub(r"(\r?\n[ \t]*)*\Z", "\n", content[len(body) :], count=1)
-    delimiter = delimiter or sniff_delimiter(content[:SAMPLE])
-    names, surplus = _checked_rows(content, delimiter)
+    tail = re.sub(rb"(\r?\n[ \t]*)*\Z", b"\n", data[end:], count=1)
+    data = data if data[end:] == tail else data[:end] + tail
+    delimiter = delimiter or sniff_delimiter(_sample(data))
+    names, surplus = _checked_rows(data, delimiter)
     if surplus:
         notes.append(
             f"Every row ends with {surplus} empty cell{'s' if surplus > 1 else ''} beyond the "
             "header; they were left out."
         )
-    return CsvText(content, delimiter, names, surplus, tuple(notes))
+    return CsvText(data, delimiter, names, surplus, tuple(notes))
 
 
 def _content(path: Path) -> bytes:
@@ -111,13 +107,18 @@ def _content(path: Path) -> bytes:
         return bytes(opened.handle.read())
 
 
-def decoded(content: bytes, encoding: str | None, name: str) -> tuple[str, list[str]]:
-    """The text of some bytes, and what had to be decided to read them."""
+def _sample(data: bytes) -> str:
+    """The first characters of a text in UTF-8."""
+    return data[: 4 * SAMPLE].decode("utf-8", "ignore")[:SAMPLE]
+
+
+def in_utf8(content: bytes, encoding: str | None, name: str) -> tuple[bytes, list[str]]:
+    """Some bytes as text in UTF-8, and what had to be decided to read them."""
     if encoding is not None:
         try:
-            return content.decode(encoding), []
+            return content.decode(encoding).encode(), []
         except LookupError:
-            raise TableError(
+            raise UsageError(
                 f"`encoding` must be one that Python knows; got {encoding!r}."
             ) from None
         except UnicodeDecodeError as error:
@@ -127,13 +128,29 @@ def decoded(content: bytes, encoding: str | None, name: str) -> tuple[str, list[
             ) from None
     for mark, marked in BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            return _strictly(content, marked, name), []
+            return _strictly(content, marked, name).encode(), []
     if b"\0" in content:
-        return _without_mark(content, name)
+        text, notes = _without_mark(content, name)
+        return text.encode(), notes
+    if _is_utf8(content):
+        return content, []
     try:
-        return content.decode("utf-8"), []
+        content.decode("utf-8")
     except UnicodeDecodeError as error:
-        return _not_utf8(content, error, name)
+        text, notes = _not_utf8(content, error, name)
+    return text.encode(), notes
+
+
+def _is_utf8(content: bytes) -> bool:
+    """Whether bytes are text in UTF-8, looked at in pieces: as one text they take more memory."""
+    decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
+    try:
+        for start in range(0, len(view), PIECE):
+            decoder.decode(view[start : start + PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _strictly(content: bytes, encoding: str, name: str) -> str:
@@ -180,11 +197,16 @@ def _where(content: bytes, error: UnicodeDecodeError) -> str:
     return f"byte 0x{content[error.start]:02x} in line {row}"
 
 
-def _checked_rows(text: str, delimiter: str) -> tuple[tuple[str, ...], int]:
+def _checked_rows(data: bytes, delimiter: str) -> tuple[tuple[str, ...], int]:
     """Names of the columns, and how many empty cells every row has beyond them."""
-    lines = text.splitlines(keepends=True)
+    lines: list[str] = []  # of one row
     csv.field_size_limit(LONGEST_CELL)
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(
+        _noted(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), lines),
+        delimiter=delimiter,
+        skipinitialspace=True,
+        strict=True,
+    )
     start, surplus = 0, None
     names: tuple[str, ...] = ()
     try:
@@ -196,15 +218,23 @@ def _checked_rows(text: str, delimiter: str) -> tuple[tuple[str, ...], int]:
                 surplus = extra if surplus is None else surplus
                 if extra < 0 or extra != surplus or any(row[len(names) :]):
                     raise _wrong_width(start + 1, row, names, delimiter)
-            if reader.line_num > start + 1 and row:
-                _check_swallowed(lines[start : reader.line_num], start + 1, len(names), delimiter)
+            if len(lines) > 1 and row:
+                _check_swallowed(lines, start + 1, len(names), delimiter)
             start = reader.line_num
+            lines.clear()
     except csv.Error as error:
         raise TableError(
             f"the quotes of line {start + 1} cannot be read ({error}): one is not closed, or "
             "stands inside a cell. Double it or remove it."
         ) from None
     return names, surplus or 0
+
+
+def _noted(source: Iterable[str], lines: list[str]) -> Iterator[str]:
+    """The lines of a text, each noted before it is read."""
+    for line in source:
+        lines.append(line)
+        yield line
 
 
 def _header(row: list[str]) -> tuple[str, ...]:
@@ -246,21 +276,18 @@ def _check_swallowed(lines: list[str], first: int, width: int, delimiter: str) -
 def _check_overflow(column: Any, text: CsvText) -> None:
     """Refuse a number that is too large to be one; "inf" is said by the file itself."""
     import numpy as np
-    import pandas as pd
 
     rows = np.flatnonzero(np.isinf(column.to_numpy()))
     if len(rows) == 0:
         return
-    cells = pd.read_csv(
-        io.StringIO(text.text),
+    cells = parsed(
+        text.data,
+        [*text.names, *(f"surplus {i}" for i in range(text.surplus))],
+        usecols=[text.names.index(column.name)],
         sep=text.delimiter,
-        header=0,
-        names=[*text.names, *(f"surplus {i}" for i in range(text.surplus))],
-        index_col=False,
-        usecols=[column.name],
+        decimal=".",
         dtype=str,
-        keep_default_na=False,
-        skipinitialspace=True,
+        na_values=None,
     )[column.name]
     for row in rows:
         cell = cells.iloc[row].strip()

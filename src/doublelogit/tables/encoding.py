@@ -86,15 +86,16 @@ class TableEncoding:
             for name in absent
         ]
         nothing = pd.Series(np.full(len(frame), np.nan))
-        encoded = []
+        X, at = np.empty((len(frame), len(self.names))), 0  # one matrix, filled by column
         for column in self.used:
             here = column.name not in absent
             cells = frame[column.name] if here else nothing.rename(column.name)
             values, remarks = column.encode(cells)
-            encoded.append(values)
+            X[:, at : at + len(column.names)] = values
+            at += len(column.names)
             issues += remarks if here else []
         names = np.array(self.names, dtype=object)
-        return pd.DataFrame(np.hstack(encoded), columns=names, index=frame.index), issues
+        return pd.DataFrame(X, columns=names, index=frame.index, copy=False), issues
 
     def write(self, batch: Any, out: Floats, path: str) -> None:
         """Features of an Arrow record batch, which comes from the file at path, into an array."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from doublelogit._types import Floats
 from doublelogit.exceptions import TableError
-from doublelogit.tables.words import as_word, as_words, is_missing, quoted
+from doublelogit.tables.words import as_word, distinct_words, is_missing, quoted
 
 YES = {"1", "yes", "y", "true", "t", "positive", "pos", "labelled", "labeled", "x"}
 WHOLE = re.compile(r"-?\d+\.0+")
@@ -67,11 +67,11 @@ class LabelCoding:
 
 def label_words(column: Any) -> Any:
     """Values of a label column as text; "1.0" in a text is the number 1."""
-    words = as_words(column)
+    words, of_row = distinct_words(column)
     for i, word in enumerate(words):
         if WHOLE.fullmatch(word):
             words[i] = word.partition(".")[0]
-    return words
+    return words[of_row]
 
 
 def code_labels(column: Any, positive: str | None = None) -> tuple[Floats, LabelCoding]:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from doublelogit.common.extras import needs
-from doublelogit.exceptions import TableError
+from doublelogit.exceptions import TableError, UsageError
 from doublelogit.tables.csv_text import MISSING_WORDS, check_names, read_csv
 
+QUOTES = "\"'.-+\r\n"  # what cells themselves may begin or end with
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
@@ -45,6 +46,7 @@ def read_table(
     needs("pandas", "a table", "tables")
     if isinstance(source, str | Path):
         dialect = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+        _check_dialect(delimiter, decimal)
         frame = _read_file(Path(source), dialect, (*text, *verbatim), verbatim)
     else:
         frame = _from_frame(source)
@@ -54,6 +56,17 @@ def read_table(
     frame = normalised(frame.reset_index(drop=True))
     frame.attrs["notes"] = notes
     return frame
+
+
+def _check_dialect(delimiter: str | None, decimal: str | None) -> None:
+    if delimiter is not None and (
+        len(delimiter) != 1 or delimiter.isalnum() or delimiter in QUOTES
+    ):
+        raise UsageError(
+            f"`delimiter` must be one character between cells, such as , or ;; got {delimiter!r}."
+        )
+    if decimal is not None and (decimal not in (".", ",") or decimal == delimiter):
+        raise UsageError(f"`decimal` must be . or , and not the delimiter; got {decimal!r}.")
 
 
 def _read_file(
@@ -72,7 +85,7 @@ def _read_file(
             return read_csv(path, **dialect, text=text, verbatim=verbatim)
         with np.errstate(all="ignore"):  # what a damaged file says may overflow, and is checked
             return READERS[ending](path, text, verbatim)
-    except (TableError, ImportError):
+    except (TableError, UsageError, ImportError):
         raise
     except Exception as error:  # readers raise what they like: to a user all say the same
         reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
@@ -165,7 +178,7 @@ def _from_frame(frame: Any) -> Any:
     import pandas as pd
 
     if isinstance(frame, pd.DataFrame):
-        return frame.copy()
+        return frame.copy(deep=False)  # names and rows change; cells are shared
     needs("narwhals", "a frame of another library than pandas", "tables")
     import narwhals as nw
 

@@ -1,5 +1,6 @@
 """A table taken apart by the roles of its columns, one entry per row."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from doublelogit.tables.read import read_table
 from doublelogit.tables.roles import Roles
 from doublelogit.tables.words import as_words
 
+ROWS_AT_ONCE = 2**14  # that are encoded, where not all are needed at once
 MOST_GROUPS = 12  # more are no table that anyone reads
 
 
@@ -85,6 +87,14 @@ class Table:
         if encoding not in self._encoded:
             self._encoded[encoding] = encoding.encode(self.features)[0]
         return self._encoded[encoding]
+
+    def map(self, encoding: TableEncoding, fn: Callable[[Any], Floats]) -> Floats:
+        """Values of ``fn`` for features of every row, encoded some rows at a time and not kept."""
+        if encoding in self._encoded:
+            return fn(self._encoded[encoding])
+        starts = range(0, len(self), ROWS_AT_ONCE)
+        parts = (self.features.iloc[i : i + ROWS_AT_ONCE] for i in starts)
+        return np.concatenate([fn(encoding.encode(part)[0]) for part in parts])
 
     def some(self, rows: Any) -> "Table":
         """The table of some rows, by their numbers; itself if these are all."""

@@ -20,6 +20,15 @@ def as_words(column: Any) -> Any:
     return np.array(words, dtype=object)
 
 
+def distinct_words(column: Any) -> tuple[Any, Any]:
+    """The texts of a column, each value once, and the place of each row's among them."""
+    import pandas as pd
+
+    codes, values = pd.factorize(column)
+    words = as_words(pd.Series(values, name=column.name))
+    return np.append(words, ""), codes  # missing values have the code -1: the last place
+
+
 def pattern(*words: str) -> str:
     """Regular expression of every text that is one of some words, spaces about it or not.
 
