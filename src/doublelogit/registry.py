@@ -52,6 +52,8 @@ class Method:
         Whether such a learner may model labelling too.
     stand_in : str, default=None
         Name of the method that takes its place for learners that it lacks; None refuses them.
+    sources : bool, default=False
+        Whether it learns from labels of several sources.
     holds_out : bool, default=False
         Whether its fit leaves the likelihood of every row by models that have not seen it.
     judges_straight : bool, default=False
@@ -75,6 +77,7 @@ class Method:
     bends: Mapping[str, "Method"] = field(default_factory=dict)
     bends_labelling: bool = False
     stand_in: str | None = None
+    sources: bool = False
     holds_out: bool = False
     judges_straight: bool = False
 
@@ -118,6 +121,7 @@ _METHODS = (
         counts_in_claims=True,
         contradicts=True,
         bends=_AVERAGED_BENDS,
+        sources=True,
         stand_in="joint",
     ),
     # in large samples all starts end in one optimum, and each costs as much as the fit
@@ -127,6 +131,7 @@ _METHODS = (
         intervals="likelihood",
         settings={"scaled_penalty": False},  # tables scale their numbers themselves
         large_settings={"n_starts": 1},
+        sources=True,
         bends=_LIKELIHOOD_BENDS,
         bends_labelling=True,
     ),

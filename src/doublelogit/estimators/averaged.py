@@ -23,6 +23,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.fitted.fit import PUFit
 from doublelogit.fitted.mixture import credible
+from doublelogit.fitted.sources import SourcesPosterior
 from doublelogit.methods import Problem
 from doublelogit.methods.logistic import DENSE_LIMIT
 
@@ -160,12 +161,14 @@ class AveragedClassifier(AbstractPUClassifier):
         Returns
         -------
         ends : ndarray of shape (2, n_features + 1, 2)
-            For the outcome, then for the propensity; intercepts last.
+            For the outcome, then for the propensity; intercepts last. Of labels by several
+            sources for the outcome alone.
         """
         check_is_fitted(self)
         model = self.model_
+        sides = (model.outcome_model, model.propensity_model)
         ends = []
-        for side in (model.outcome_model, model.propensity_model):
+        for side in sides[: 2 - isinstance(model, SourcesPosterior)]:
             weight, lines = side.lines(model.weight)
             ends.append(credible(weight, lines.coef.T, lines.errors.T, level))
         return np.array(ends)

@@ -16,6 +16,7 @@ from doublelogit.exceptions import ModelFileError
 from doublelogit.findings import Finding
 from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.plugged import NumericSide
+from doublelogit.fitted.sources import SourceLaw, SourcesPair, SourcesPosterior, SourcesSide
 from doublelogit.registry import CLASSIFIERS
 from doublelogit.tables.columns import Category, Date, Ignored, Number
 from doublelogit.tables.curves import Curves
@@ -52,6 +53,10 @@ RECORDS: dict[str, Any] = {
         NumericSide,
         Orientation,
         Smooth,
+        SourceLaw,
+        SourcesPair,
+        SourcesPosterior,
+        SourcesSide,
         TableEncoding,
         *(record for shape in SHAPES for record in shape.records),
     )

@@ -25,6 +25,7 @@ from doublelogit.fitted.fit import Orientation
 Weighed = tuple[str, str, float]
 
 RULES = {
+    "sources": "the patterns of labels by several sources",
     "features": "the columns named for the outcome or the labelling",
     "audit": "the audited rows",
     "prevalence": "the prevalence given",

@@ -1,0 +1,227 @@
+"""Nodes of the posterior of part 1: how several sources may label positives, each with a weight.
+
+Part 1 (``methods/patterns.py``) is fitted under every law of the patterns and every scale of their
+slopes, each weighed by its evidence. What moves the answer is the number of hidden positives, and
+along its logarithm f the normal posterior of theta is cut:
+
+    theta(z) = theta_hat + z V g / root(g'Vg),   g = df / dtheta
+    weight   <- the posterior density at theta(z), not its normal
+
+so that few nodes carry the whole uncertainty of p*; within a node f deviates as over its cell. With
+fewer than ``FEW_OVERLAPS`` rows that two sources labelled, patterns say next to nothing of
+dependence: it keeps its prior, and nodes lie along that.
+
+The prior is that of 324 pairs of real features, taken as sources of a class of the corpus: log odds
+ratios among positives lambda_jk = lambda_0 + delta_jk.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+
+from doublelogit._types import Floats
+from doublelogit.averaged.prior import GROWTH, SIGNAL
+from doublelogit.core.labels import Labels
+from doublelogit.core.patterns import LAWS, Law, Pairs, law_named
+from doublelogit.core.rows import Rows
+from doublelogit.fitted.sources import SourceLaw
+from doublelogit.methods.patterns import (
+    GaussianPrior,
+    PatternFit,
+    PatternsObjective,
+    fit_patterns,
+    held_dependence,
+    labelled_patterns,
+    looked,
+)
+from doublelogit.methods.problem import Problem
+from doublelogit.methods.units import from_standardised
+
+# Learned from pairs and triples of real features given the class.
+COMMON, COMMON_SD, OWN_SD = 0.25, 0.75, 0.35
+# Deviation of a log odds ratio of three sources, which labels do not determine: a logit-normal
+# effort of deviation 2 has up to .26.
+TRIPLE_SD = 0.25
+EFFORT, EFFORT_SD = -0.35, 0.6  # of the logarithm of the deviation of a common effort
+ODDS = {"pairs": 0.6, "shared effort": 0.4}
+INTERCEPT_SD = 2.0  # of the logit of a source's propensity at the features' means
+STRENGTHS = {0.3: 0.3, 0.8: 0.4, 2.0: 0.3}  # of slopes, as shares of the class's, with odds
+FEW_OVERLAPS = 20.0
+LIGHT = 0.02  # share of all mass below which a law at a scale has no nodes
+STEP = 0.6
+ALONG = STEP * np.arange(-4, 5)  # standard deviations of f
+TINY = 1e-300  # guard: hidden positives that none are
+
+
+class Node(NamedTuple):
+    """A law of the sources with its weight, and what it says of the number of positives.
+
+    ``share`` is the prevalence by Horvitz and Thompson, ``share_sd`` its deviation with the law
+    held, ``within`` the deviation of the logarithm of hidden positives over the node's cell.
+    """
+
+    source: SourceLaw
+    log_mass: float
+    share: float
+    share_sd: float
+    within: float
+
+
+class Nodes(NamedTuple):
+    """All nodes; dependence was ``learned``, or with too few ``overlaps`` left to its prior."""
+
+    nodes: list[Node]
+    overlaps: float
+    learned: bool
+    converged: bool
+
+
+class Fitted(NamedTuple):
+    """Part 1 under one law and scale of the slopes, with its mass."""
+
+    name: str
+    strength: float
+    fit: PatternFit
+    log_mass: float
+
+
+def source_nodes(problem: Problem) -> Nodes:
+    """Nodes of all laws and scales that hold some of the mass."""
+    rows = labelled_patterns(problem)
+    n_sources, overlaps = _overlaps(rows)
+    learned = overlaps >= FEW_OVERLAPS
+    n = float(problem.rows.sum_columns(_looked_weight, problem.rows.labels, problem.rows.weight))
+    laws = {name: law_named(name, n_sources) for name in LAWS}
+    fits = [one for name, law in laws.items() for one in _fitted(problem, rows, name, law, learned)]
+    least = LIGHT * softmax([one.log_mass for one in fits]).max()
+    heavy = [
+        one
+        for one, part in zip(fits, softmax([one.log_mass for one in fits]), strict=True)
+        if part >= least
+    ]
+    along = _along_hidden if learned else partial(_along_prior, rows)
+    nodes = [_node(one, point, n) for one in heavy for point in along(problem, one)]
+    return Nodes(_heavy(nodes), overlaps, learned, all(one.fit.converged for one in heavy))
+
+
+def _fitted(problem: Problem, rows: Rows, name: str, law: Law, learned: bool) -> list[Fitted]:
+    """Part 1 under a law at every scale of the slopes."""
+    fits: list[Fitted] = []
+    for strength, odds in STRENGTHS.items():
+        objective = _objective(problem, rows, law, strength)
+        if not learned:
+            objective = held_dependence(objective, objective.prior.mean[-law.size :])
+        one = fit_patterns(objective, fits[-1].fit.theta if fits else None)
+        log_mass = float(np.log(ODDS[name] * odds)) + one.log_evidence
+        fits.append(Fitted(name, strength, one, log_mass))
+    return fits
+
+
+def _heavy(nodes: list[Node]) -> list[Node]:
+    """The nodes that hold more than next to nothing of the mass of the largest."""
+    best = max(node.log_mass for node in nodes)
+    return [node for node in nodes if node.log_mass >= best + np.log(LIGHT)]
+
+
+def _objective(problem: Problem, rows: Rows, law: Law, strength: float) -> PatternsObjective:
+    """Part 1 under one law and scale of the slopes."""
+    terms, m = problem.propensity, law.n_sources
+    k = terms.size
+    scale = strength * np.exp(SIGNAL + GROWTH * np.log(max(k - 1, 1)))
+    gamma = np.append(np.full(k - 1, max(k - 1, 1) / scale**2), INTERCEPT_SD**-2)
+    size = m * k
+    precision = np.zeros((size + law.size, size + law.size))
+    precision[:size, :size] = np.diag(np.tile(gamma, m))
+    mean = np.zeros(len(precision))
+    mean[size:], covariance = dependence_prior(law)
+    precision[size:, size:] = np.linalg.inv(covariance)
+    to_gamma, prior = from_standardised(problem, terms), GaussianPrior(mean, precision)
+    return PatternsObjective(rows, terms, law, to_gamma, prior, problem.n_labelled)
+
+
+def dependence_prior(law: Law) -> tuple[Floats, Floats]:
+    """Mean and covariance of the parameters of dependence."""
+    if (law.size == 1 and law.n_sources != 2) or not hasattr(law, "groups"):
+        return np.array([EFFORT]), np.array([[EFFORT_SD**2]])
+    pair = np.array([len(group) == 2 for group in law.groups])
+    common = COMMON_SD**2 * np.outer(pair, pair)
+    return np.where(pair, COMMON, 0.0), common + np.diag(np.where(pair, OWN_SD, TRIPLE_SD) ** 2)
+
+
+def _overlaps(rows: Rows) -> tuple[int, float]:
+    """Number of sources, and weight of the rows that two of them labelled."""
+    total = rows.sum_columns(_pairs, rows.labels, rows.weight)
+    return len(total) - 1, float(total[-1])
+
+
+def _looked_weight(labels: Labels, weight: Floats) -> float:
+    """Weight of the rows that some source looked at."""
+    return float(weight @ looked(labels).any(axis=1))
+
+
+def _pairs(labels: Labels, weight: Floats) -> Floats:
+    assert labels.by_source is not None
+    s = np.nan_to_num(labels.by_source)
+    return np.append(weight @ s, weight @ (s.sum(axis=1) > 1))
+
+
+class Point(NamedTuple):
+    """A point of the posterior of part 1, its share of the mass of its law and scale in logarithms.
+
+    ``within`` is the deviation of the logarithm of hidden positives about it.
+    """
+
+    fit: PatternFit
+    theta: Floats
+    log_share: float
+    within: float
+
+
+def _along_hidden(problem: Problem, fitted: Fitted) -> list[Point]:
+    """Points along the logarithm of the number of hidden positives."""
+    fit = fitted.fit
+    slope = _log_hidden_slope(problem, fit)
+    step = fit.covariance @ slope
+    sd = float(np.sqrt(max(float(slope @ step), 0.0)))
+    thetas = [fit.theta + z * (step / sd if sd > 0 else step) for z in ALONG]
+    log_density = np.array([fit.log_posterior(theta) for theta in thetas])
+    log_share = (log_density - np.logaddexp.reduce(log_density)).tolist()
+    within = STEP * sd / np.sqrt(12)
+    return [Point(fit, *each, within) for each in zip(thetas, log_share, strict=True)]
+
+
+def _along_prior(rows: Rows, problem: Problem, fitted: Fitted) -> list[Point]:
+    """Points along the prior of dependence, common to all pairs."""
+    fit = fitted.fit
+    mean, covariance = dependence_prior(fit.law)
+    direction = np.sqrt(np.diagonal(covariance)) * (covariance[:, 0] > 0)
+    log_share = -0.5 * ALONG**2 - np.logaddexp.reduce(-0.5 * ALONG**2)
+    free, points = _objective(problem, rows, fit.law, fitted.strength), []
+    for z, share in zip(ALONG, log_share.tolist(), strict=True):
+        one = fit_patterns(held_dependence(free, mean + z * direction), fit.theta)
+        slope = _log_hidden_slope(problem, one)
+        sd = np.sqrt(max(float(slope @ one.covariance @ slope), 0.0))
+        points.append(Point(one, one.theta, share, float(np.hypot(STEP / np.sqrt(12), sd))))
+    return points
+
+
+def _log_hidden_slope(problem: Problem, fit: PatternFit) -> Floats:
+    """Slope of the logarithm of the number of hidden positives at the mode."""
+    here = fit.hidden(fit.theta)
+    return here.grad / max(here.positives - problem.n_labelled, TINY)
+
+
+def _node(fitted: Fitted, point: Point, n: float) -> Node:
+    """The node of a point, for rows of weight n that some source looked at."""
+    fit, within = point.fit, point.within
+    sums = fit.hidden(point.theta)
+    mean = sums.positives / n
+    # of the labels given the positives, and of drawing the rows
+    variance = max(float(sums.square / n - mean**2), sums.variance / n, 0.0) / n
+    if fit.law.n_sources > 2 and not isinstance(fit.law, Pairs):
+        within = float(np.hypot(within, TRIPLE_SD))
+    source = SourceLaw(fitted.name, fit.coefficients(point.theta), fit.objective.phi(point.theta))
+    log_mass = fitted.log_mass + point.log_share
+    return Node(source, log_mass, mean, float(np.sqrt(variance)), within)
