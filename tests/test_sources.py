@@ -1,17 +1,21 @@
 """Several label sources: patterns of labels, the propensity of any label, the class."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.exceptions import DataConversionWarning
 
-from doublelogit import AveragedClassifier, JointClassifier, NaiveClassifier, load
+from doublelogit import AveragedClassifier, JointClassifier, NaiveClassifier, infer, load
+from doublelogit.averaged.nodes import COMMON
 from doublelogit.core.labels import labels_of
 from doublelogit.core.patterns import Pairs, SharedEffort, law_named
 from doublelogit.engines.memory import memory_rows
+from doublelogit.exceptions import WeakIdentificationWarning
 from doublelogit.fitted.sources import SourceLaw
 from doublelogit.methods.patterns import (
     GaussianPrior,
@@ -201,6 +205,13 @@ def test_one_column_of_labels_is_a_vector_to_the_bit(classifier):
         vector.predict_source_propensity(X)
 
 
+@pytest.fixture(scope="module")
+def averaged_by_two():
+    X, S, _ = sources(n=1000, m=2)
+    frame = pd.DataFrame(S, columns=["clinic", "register"])
+    return infer(AveragedClassifier().fit(X, frame), X, frame), S
+
+
 @pytest.fixture(scope="module", params=[JointClassifier, AveragedClassifier])
 def fitted(request):
     X, S, y = sources()
@@ -268,6 +279,79 @@ def test_a_source_that_did_not_look_leaves_others_as_good():
     np.testing.assert_allclose(
         model.predict_source_propensity(X[y]).mean(axis=0), np.nanmean(S[y], axis=0), atol=0.06
     )
+
+
+def test_only_sums_travel(fitted):
+    """Rows in small blocks, which no step sees together, have the answer of all at once."""
+    model, X, S, _ = fitted
+    blocks = replace(model.bind(X, S), rows=memory_rows(X, S, block_rows=100))
+    again = model._fit(blocks, X).model
+    np.testing.assert_allclose(again.hidden_proba(X), model.predict_hidden(X), atol=1e-6)
+
+
+def test_inference_says_what_sources_overlap_in(averaged_by_two):
+    inference, S = averaged_by_two
+    frame = inference.overlaps().to_frame()
+    assert frame["rows"].sum() == len(S)
+    both = frame[(frame["clinic"] == 1) & (frame["register"] == 1)]["rows"].item()
+    assert both == S.all(axis=1).sum()
+    assert frame["rows"].is_monotonic_decreasing
+
+
+def test_the_answer_grows_with_the_odds_ratio_of_the_sources(averaged_by_two):
+    inference, _ = averaged_by_two
+    curve = inference.curve()
+    values = [curve[ratio].value for ratio in sorted(curve)]
+    assert values == sorted(values)
+    independent = inference.prevalence(dependence=0.0)
+    assert curve[1.0].value == independent.value
+    averaged = inference.prevalence()
+    assert averaged.high - averaged.low > independent.high - independent.low
+
+
+def test_two_sources_cannot_show_their_dependence(averaged_by_two):
+    inference, _ = averaged_by_two
+    dependence = inference.dependence()
+    assert dependence.p_value is None
+    assert not dependence.learned
+    assert dependence.mean.value == COMMON
+    assert "two sources cannot show whether" in str(dependence)
+    assert any("two sources cannot" in one.text for one in inference.model.findings_)
+
+
+def test_three_sources_show_a_common_effort():
+    X, S, y = sources(n=2000, effort=1.5)
+    model = AveragedClassifier().fit(X, S)
+    inference = infer(model, X, S)
+    dependence = inference.dependence()
+    assert dependence.p_value < 0.01
+    assert dependence.mean.low > 0
+    assert list(dependence.pairs) == [
+        ("source 1", "source 2"),
+        ("source 1", "source 3"),
+        ("source 2", "source 3"),
+    ]
+    low, high = model.prevalence_interval()
+    assert low <= y.mean() <= high
+    assert inference.prevalence(dependence=0.0).high < y.mean()
+
+
+def test_few_overlaps_leave_dependence_to_its_prior():
+    X, S, _ = sources(n=1500)
+    both = np.flatnonzero(S.sum(axis=1) > 1)[12:]
+    S[both] *= np.array([1, 0, 0])
+    with pytest.warns(WeakIdentificationWarning, match="only 12 rows have labels of two sources"):
+        model = AveragedClassifier().fit(X, S)
+    dependence = infer(model, X, S).dependence()
+    assert dependence.p_value is None
+    assert "only 12 rows" in str(dependence)
+    assert np.ptp(model.prevalence_interval()) > 0.3
+
+
+def test_joint_has_no_intervals_with_several_sources():
+    X, S, _ = sources(n=300, m=2)
+    with pytest.raises(TypeError, match="takes the dependence of several sources as given"):
+        infer(JointClassifier().fit(X, S), X, S)
 
 
 def test_dependence_that_is_given_moves_the_answer_up():

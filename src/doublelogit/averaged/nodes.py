@@ -15,14 +15,17 @@ The prior is that of 324 pairs of real features, taken as sources of a class of 
 ratios among positives lambda_jk = lambda_0 + delta_jk.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import softmax
 
 from doublelogit._types import Floats
 from doublelogit.averaged.prior import GROWTH, SIGNAL
+from doublelogit.common.thresholds import FEW_OVERLAPS
 from doublelogit.core.labels import Labels
 from doublelogit.core.patterns import LAWS, Law, Pairs, law_named
 from doublelogit.core.rows import Rows
@@ -48,8 +51,8 @@ EFFORT, EFFORT_SD = -0.35, 0.6  # of the logarithm of the deviation of a common 
 ODDS = {"pairs": 0.6, "shared effort": 0.4}
 INTERCEPT_SD = 2.0  # of the logit of a source's propensity at the features' means
 STRENGTHS = {0.3: 0.3, 0.8: 0.4, 2.0: 0.3}  # of slopes, as shares of the class's, with odds
-FEW_OVERLAPS = 20.0
 LIGHT = 0.02  # share of all mass below which a law at a scale has no nodes
+FLAT = 1e-4  # precision of dependence in a test of it
 STEP = 0.6
 ALONG = STEP * np.arange(-4, 5)  # standard deviations of f
 TINY = 1e-300  # guard: hidden positives that none are
@@ -87,32 +90,50 @@ class Fitted(NamedTuple):
     log_mass: float
 
 
-def source_nodes(problem: Problem) -> Nodes:
-    """Nodes of all laws and scales that hold some of the mass."""
+def source_nodes(problem: Problem, dependence: float | None = None) -> Nodes:
+    """Nodes of all laws and scales that hold some of the mass.
+
+    With a ``dependence``, a log odds ratio, that of all pairs of sources is held there.
+    """
     rows = labelled_patterns(problem)
     n_sources, overlaps = _overlaps(rows)
     learned = overlaps >= FEW_OVERLAPS
     n = float(problem.rows.sum_columns(_looked_weight, problem.rows.labels, problem.rows.weight))
     laws = {name: law_named(name, n_sources) for name in LAWS}
-    fits = [one for name, law in laws.items() for one in _fitted(problem, rows, name, law, learned)]
+    if dependence is not None:
+        laws = {"pairs": laws["pairs"]}
+    fits = [
+        one
+        for name, law in laws.items()
+        for one in _fitted(problem, rows, name, law, _held(law, learned, dependence))
+    ]
     least = LIGHT * softmax([one.log_mass for one in fits]).max()
     heavy = [
         one
         for one, part in zip(fits, softmax([one.log_mass for one in fits]), strict=True)
         if part >= least
     ]
-    along = _along_hidden if learned else partial(_along_prior, rows)
+    given = learned or dependence is not None
+    along = _along_hidden if given else partial(_along_prior, rows)
     nodes = [_node(one, point, n) for one in heavy for point in along(problem, one)]
     return Nodes(_heavy(nodes), overlaps, learned, all(one.fit.converged for one in heavy))
 
 
-def _fitted(problem: Problem, rows: Rows, name: str, law: Law, learned: bool) -> list[Fitted]:
+def _held(law: Law, learned: bool, dependence: float | None) -> Floats | None:
+    """Parameters of dependence that patterns do not move; None where they do."""
+    prior = dependence_prior(law)[0]
+    if dependence is None:
+        return None if learned else prior
+    return np.where(of_pairs(law), dependence, 0.0)
+
+
+def _fitted(problem: Problem, rows: Rows, name: str, law: Law, held: Floats | None) -> list[Fitted]:
     """Part 1 under a law at every scale of the slopes."""
     fits: list[Fitted] = []
     for strength, odds in STRENGTHS.items():
         objective = _objective(problem, rows, law, strength)
-        if not learned:
-            objective = held_dependence(objective, objective.prior.mean[-law.size :])
+        if held is not None:
+            objective = held_dependence(objective, held)
         one = fit_patterns(objective, fits[-1].fit.theta if fits else None)
         log_mass = float(np.log(ODDS[name] * odds)) + one.log_evidence
         fits.append(Fitted(name, strength, one, log_mass))
@@ -143,11 +164,54 @@ def _objective(problem: Problem, rows: Rows, law: Law, strength: float) -> Patte
 
 def dependence_prior(law: Law) -> tuple[Floats, Floats]:
     """Mean and covariance of the parameters of dependence."""
-    if (law.size == 1 and law.n_sources != 2) or not hasattr(law, "groups"):
+    pair = of_pairs(law)
+    if not isinstance(law, Pairs):
         return np.array([EFFORT]), np.array([[EFFORT_SD**2]])
-    pair = np.array([len(group) == 2 for group in law.groups])
     common = COMMON_SD**2 * np.outer(pair, pair)
-    return np.where(pair, COMMON, 0.0), common + np.diag(np.where(pair, OWN_SD, TRIPLE_SD) ** 2)
+    own = np.diag(np.where(pair, OWN_SD, TRIPLE_SD) ** 2)
+    return np.where(pair, COMMON, 0.0), np.asarray(common + own)
+
+
+def of_pairs(law: Law) -> NDArray[np.bool_]:
+    """Which parameters are log odds ratios of two sources."""
+    if not isinstance(law, Pairs):
+        return np.zeros(law.size, dtype=bool)
+    return np.array([len(group) == 2 for group in law.groups])
+
+
+class PairPosterior(NamedTuple):
+    """What patterns and prior say of log odds ratios of pairs: their mean and covariance."""
+
+    pairs: tuple[tuple[int, ...], ...]
+    mean: Floats
+    covariance: Floats
+
+
+def pair_posterior(problem: Problem) -> PairPosterior:
+    """Dependence of pairs of sources among positives; its prior, where labels do not show it."""
+    rows = labelled_patterns(problem)
+    m, overlaps = _overlaps(rows)
+    law = Pairs(m, triples=m > 2)
+    pair = of_pairs(law)
+    mean, covariance = dependence_prior(law)
+    if m > 2 and overlaps >= FEW_OVERLAPS:
+        fits = _fitted(problem, rows, "pairs", law, None)
+        best = max(fits, key=lambda one: one.log_mass).fit
+        mean, covariance = best.objective.phi(best.theta), best.covariance[-law.size :, -law.size :]
+    return PairPosterior(law.groups[: pair.sum()], mean[pair], covariance[np.ix_(pair, pair)])
+
+
+def independence_test(problem: Problem) -> tuple[float, int]:
+    """Twice the log-likelihood that dependence of pairs adds to patterns, and how many pairs."""
+    rows = labelled_patterns(problem)
+    law = Pairs(_overlaps(rows)[0])
+    free = _objective(problem, rows, law, max(STRENGTHS))
+    flat = np.full(len(free.prior.mean), FLAT)
+    flat[: -law.size] = np.diagonal(free.prior.precision)[: -law.size]
+    free = replace(free, prior=GaussianPrior(np.zeros(len(flat)), np.diag(flat)))
+    held = held_dependence(free, np.zeros(law.size))
+    log_posteriors = [one.log_posterior(one.theta) for one in map(fit_patterns, (held, free))]
+    return 2 * max(log_posteriors[1] - log_posteriors[0], 0.0), law.size
 
 
 def _overlaps(rows: Rows) -> tuple[int, float]:
@@ -220,7 +284,8 @@ def _node(fitted: Fitted, point: Point, n: float) -> Node:
     mean = sums.positives / n
     # of the labels given the positives, and of drawing the rows
     variance = max(float(sums.square / n - mean**2), sums.variance / n, 0.0) / n
-    if fit.law.n_sources > 2 and not isinstance(fit.law, Pairs):
+    open_ = not isinstance(fit.law, Pairs) or fit.objective.held is not None
+    if fit.law.n_sources > 2 and open_:
         within = float(np.hypot(within, TRIPLE_SD))
     source = SourceLaw(fitted.name, fit.coefficients(point.theta), fit.objective.phi(point.theta))
     log_mass = fitted.log_mass + point.log_share

@@ -55,10 +55,15 @@ LARGEST = 1 - 1e-6  # guard: a prevalence that has a logit
 LEVEL_TOLERANCE = 1e-9
 
 
-def averaged_by_sources(problem: Problem, settings: Settings) -> PUFit:
-    """Integrate over how sources label, and over the class given that."""
+def averaged_by_sources(
+    problem: Problem, settings: Settings, dependence: float | None = None
+) -> PUFit:
+    """Integrate over how sources label, and over the class given that.
+
+    With a ``dependence``, a log odds ratio, that of all pairs of sources is held there.
+    """
     mean_s, span = labelled_share(problem.rows), span_of(problem)
-    found = source_nodes(problem)
+    found = source_nodes(problem, dependence)
     components: list[Component] = []
     number: list[int] = []
     start = None

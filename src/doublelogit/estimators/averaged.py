@@ -271,6 +271,8 @@ class AveragedClassifier(AbstractPUClassifier):
             found.append(findings.orientation(result.orientation))
         posterior = result.model
         assert isinstance(posterior, PosteriorMixture)
+        if isinstance(posterior, SourcesPosterior):
+            found += _of_sources(posterior)
         low, high = posterior.prevalence_interval(0.9)
         if high - low > UNDETERMINED:
             readings = weighed_readings(posterior)
@@ -278,8 +280,17 @@ class AveragedClassifier(AbstractPUClassifier):
         return found
 
 
+def _of_sources(posterior: SourcesPosterior) -> list[Finding]:
+    """What labels of several sources do not show of their dependence."""
+    if not posterior.learned:
+        return [findings.few_overlaps(posterior.overlaps)]
+    return [findings.two_sources()] if posterior.n_sources == 2 else []
+
+
 def _reason(posterior: PosteriorMixture, level: float = 0.9) -> str:
-    """Why the interval of the prevalence is wide: shape, mechanism, signal or labels."""
+    """Why the interval of the prevalence is wide: sources, shape, mechanism, signal or labels."""
+    if isinstance(posterior, SourcesPosterior):
+        return "sources"
     low, high = posterior.prevalence_interval(level)
     lines, varies = linear(posterior), varying(posterior)
     if np.ptp(_only(posterior, lines).prevalence_interval(level)) <= UNDETERMINED:

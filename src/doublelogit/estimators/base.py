@@ -28,6 +28,7 @@ from doublelogit.estimators.label_sources import (
     is_several,
     present,
     source_columns,
+    source_names,
 )
 from doublelogit.estimators.out_of_core import (
     as_source,
@@ -225,12 +226,14 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any = None) -> Rows:
         self.__dict__.pop("encoding_", None)
+        self.__dict__.pop("sources_in_", None)
         check_parameters(X, self.pos_label)
         source = as_source(X, y, sample_weight, audited_y, groups)
         if source is not None:
             self._check_out_of_core(X)
             return self._distant_rows(source)
         if is_several(y) and method_of(self).sources:
+            self.sources_in_ = source_names(y)
             return self._rows_by_sources(X, source_columns(y), sample_weight, audited_y, groups)
         y = None if y is None else with_unlabelled(one_column(y), self.pos_label)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))

@@ -12,7 +12,7 @@ from doublelogit.tables.words import is_missing
 
 def is_several(y: Any) -> bool:
     """Whether labels have a column for each of several sources."""
-    shape = np.shape(y)
+    shape = np.asarray(y).shape
     return len(shape) == 2 and shape[1] > 1
 
 
@@ -27,6 +27,12 @@ def source_columns(y: Any) -> NDArray[Any]:
     if y.dtype.kind == "O":
         y = np.where(missing_labels(y), np.nan, y)
     return y
+
+
+def source_names(y: Any) -> NDArray[Any]:
+    """Names of the columns of y, where it has any; else source 1, source 2, and so on."""
+    names = getattr(y, "columns", [f"source {j + 1}" for j in range(np.asarray(y).shape[1])])
+    return np.array([str(name) for name in names], dtype=object)
 
 
 def check_each_source(labels: Labels) -> None:

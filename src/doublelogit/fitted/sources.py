@@ -123,6 +123,11 @@ class SourcesPosterior(PosteriorMixture):
         return Coefficients(self.outcome_model.mean_coef(self.weight), None)
 
     @property
+    def n_sources(self) -> int:
+        """Number of label sources."""
+        return len(self.sources.laws[0].gammas)
+
+    @property
     def sources(self) -> SourcesSide:
         """The laws by which sources label."""
         side: Any = self.propensity_model.sides[0]
