@@ -11,8 +11,8 @@ so that few nodes carry the whole uncertainty of p*; within a node f deviates as
 fewer than ``FEW_OVERLAPS`` rows that two sources labelled, patterns say next to nothing of
 dependence: it keeps its prior, and nodes lie along that.
 
-The prior is that of 324 pairs of real features, taken as sources of a class of the corpus: log odds
-ratios among positives lambda_jk = lambda_0 + delta_jk.
+The prior of log odds ratios among positives, lambda_jk = lambda_0 + delta_jk, is that of 1,704
+pairs of real features, taken as sources of a class of the learn half of the corpus.
 """
 
 from dataclasses import replace
@@ -42,12 +42,13 @@ from doublelogit.methods.patterns import (
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.units import from_standardised
 
-# Learned from pairs and triples of real features given the class.
-COMMON, COMMON_SD, OWN_SD = 0.25, 0.75, 0.35
+# Learned (``tools/learn_dependence.py``).
+COMMON, COMMON_SD, OWN_SD = 0.19, 0.32, 0.85
 # Deviation of a log odds ratio of three sources, which labels do not determine: a logit-normal
 # effort of deviation 2 has up to .26.
 TRIPLE_SD = 0.25
-EFFORT, EFFORT_SD = -0.35, 0.6  # of the logarithm of the deviation of a common effort
+# Of the logarithm of the deviation of a common effort: from a hint of one to that of a class.
+EFFORT, EFFORT_SD = -0.35, 0.6
 ODDS = {"pairs": 0.6, "shared effort": 0.4}
 INTERCEPT_SD = 2.0  # of the logit of a source's propensity at the features' means
 STRENGTHS = {0.3: 0.3, 0.8: 0.4, 2.0: 0.3}  # of slopes, as shares of the class's, with odds

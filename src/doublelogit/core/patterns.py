@@ -51,8 +51,13 @@ class Law(Protocol):
     def size(self) -> int:
         """Number of parameters phi of dependence."""
 
-    def loss(self, s: Floats, b: Floats, phi: Floats, weight: Floats) -> PatternLoss:
-        """Loss of the patterns of labelled rows, given that they are labelled."""
+    def loss(
+        self, s: Floats, b: Floats, phi: Floats, weight: Floats, curved: bool = True
+    ) -> PatternLoss:
+        """Loss of the patterns of labelled rows, given that they are labelled.
+
+        Unless ``curved``, second derivatives are left at zero.
+        """
 
     def log_none(self, b: Floats, phi: Floats, seen: Floats) -> Floats:
         """log(1 - p*): that none of the sources that look at a row labels it, were it positive."""
@@ -93,21 +98,20 @@ class Pairs:
         columns = [self.patterns[:, list(group)].prod(axis=1) for group in self.groups]
         return np.column_stack(columns) if columns else np.zeros((len(self.patterns), 0))
 
-    def loss(self, s: Floats, b: Floats, phi: Floats, weight: Floats) -> PatternLoss:
+    def loss(
+        self, s: Floats, b: Floats, phi: Floats, weight: Floats, curved: bool = True
+    ) -> PatternLoss:
         seen, eta = ~np.isnan(s), self._logits(b, phi)
         agree = self._agreeing(s, seen)
         some = seen.astype(float) @ self.patterns.T > 0
         (log_some, among), (log_these, these) = (_shares(eta, kept) for kept in (some, agree))
-        first, second = self._moments(among, weight), self._moments(these, weight)
         mean, m = among @ self._all - these @ self._all, self.n_sources
-        return PatternLoss(
-            float(weight @ (log_some - log_these)),
-            mean[:, :m],
-            weight @ mean[:, m:],
-            first[0] - second[0],
-            first[1] - second[1],
-            first[2] - second[2],
-        )
+        value, grad = float(weight @ (log_some - log_these)), (mean[:, :m], weight @ mean[:, m:])
+        if not curved:
+            return PatternLoss(value, *grad, *_flat(len(s), m, self.size))
+        moments = zip(self._moments(among, weight), self._moments(these, weight), strict=True)
+        h_bb, h_bphi, h_phi = (first - second for first, second in moments)
+        return PatternLoss(value, *grad, h_bb, h_bphi, h_phi)
 
     def log_none(self, b: Floats, phi: Floats, seen: Floats) -> Floats:
         return self.none_slopes(b, phi, seen)[0]
@@ -157,26 +161,25 @@ class SharedEffort:
     n_sources: int
     size: int = 1
 
-    def loss(self, s: Floats, b: Floats, phi: Floats, weight: Floats) -> PatternLoss:
+    def loss(
+        self, s: Floats, b: Floats, phi: Floats, weight: Floats, curved: bool = True
+    ) -> PatternLoss:
         seen = ~np.isnan(s)
-        these = self._expanded(np.where(seen, s, 0.0), seen, b, phi)
-        none = self._expanded(np.zeros_like(s), seen, b, phi)
+        these = self._expanded(np.where(seen, s, 0.0), seen, b, phi, curved)
+        none = self._expanded(np.zeros_like(s), seen, b, phi, curved)
         # log(1 - exp(L0)) of the empty pattern, and its derivatives by L0
         some = np.maximum(-np.expm1(none.log), np.finfo(float).tiny)
         odds = np.exp(none.log) / some
         grad = -these.grad - odds[:, None] * none.grad
-        square = none.grad[:, :, None] * none.grad[:, None, :]
+        value, m = float(weight @ (np.log(some) - these.log)), self.n_sources
+        slopes = grad[:, :m], weight @ grad[:, m:]
+        if not curved:
+            return PatternLoss(value, *slopes, *_flat(len(s), m, 1))
         hess = -these.hess - odds[:, None, None] * none.hess
+        square = none.grad[:, :, None] * none.grad[:, None, :]
         hess -= (odds * (1 + odds))[:, None, None] * square
-        h_phi = np.reshape(weight @ hess[:, -1, -1], (1, 1))
-        return PatternLoss(
-            float(weight @ (np.log(some) - these.log)),
-            grad[:, :-1],
-            weight @ grad[:, -1:],
-            hess[:, :-1, :-1],
-            hess[:, :-1, -1:],
-            h_phi,
-        )
+        h_phi = np.reshape(weight @ hess[:, m, m], (1, 1))
+        return PatternLoss(value, *slopes, hess[:, :m, :m], hess[:, :m, m:], h_phi)
 
     def log_none(self, b: Floats, phi: Floats, seen: Floats) -> Floats:
         effort, log_weight = _effort(phi)
@@ -185,14 +188,16 @@ class SharedEffort:
         return np.asarray(logsumexp(log_none + log_weight, axis=1))
 
     def none_slopes(self, b: Floats, phi: Floats, seen: Floats) -> tuple[Floats, Floats, Floats]:
-        none = self._expanded(np.zeros_like(b), seen != 0, b, phi)
+        none = self._expanded(np.zeros_like(b), seen != 0, b, phi, curved=False)
         return none.log, none.grad[:, :-1], none.grad[:, -1:]
 
     def each(self, b: Floats, phi: Floats) -> Floats:
         effort, log_weight = _effort(phi)
         return np.einsum("nqm,q->nm", expit(b[:, None, :] + effort[:, None]), np.exp(log_weight))
 
-    def _expanded(self, s: Floats, seen: NDArray[np.bool_], b: Floats, phi: Floats) -> "_Expanded":
+    def _expanded(
+        self, s: Floats, seen: NDArray[np.bool_], b: Floats, phi: Floats, curved: bool
+    ) -> "_Expanded":
         """Log P(s) to second order in (b, phi)."""
         effort, log_weight = _effort(phi)
         z = b[:, None, :] + effort[None, :, None]
@@ -201,9 +206,11 @@ class SharedEffort:
         total = logsumexp(log_p, axis=1, keepdims=True)
         share = np.exp(log_p - total)
         off = np.where(looked, s[:, None, :] - p, 0.0)
-        bend = np.where(looked, -p * (1 - p), 0.0)
         grad = np.concatenate([off, (effort * off.sum(axis=2))[..., None]], axis=2)
         mean = np.einsum("nq,nqi->ni", share, grad)
+        if not curved:
+            return _Expanded(total[:, 0], mean, np.zeros((len(s), 0, 0)))
+        bend = np.where(looked, -p * (1 - p), 0.0)
         hess = np.einsum("nq,nqi,nqj->nij", share, grad, grad, optimize=True)
         hess -= mean[:, :, None] * mean[:, None, :]
         own = np.einsum("nq,nqm->nm", share, bend)
@@ -227,6 +234,11 @@ def _effort(phi: Floats) -> tuple[Floats, Floats]:
     """Efforts at the points of a rule, and the logarithms of their weights."""
     points, weight = np.polynomial.hermite_e.hermegauss(POINTS)
     return np.exp(phi[0]) * points, np.log(weight / weight.sum())
+
+
+def _flat(n: int, m: int, k: int) -> tuple[Floats, Floats, Floats]:
+    """Second derivatives that were not asked for."""
+    return np.zeros((n, m, m)), np.zeros((n, m, k)), np.zeros((k, k))
 
 
 def _products(left: Floats, right: Floats) -> Floats:

@@ -219,7 +219,7 @@ def _sums(
 ) -> PatternSums:
     X, s, weight = _labelled(X, labels, weight)
     X = terms.select(X)
-    f = law.loss(s, predictor(X, gammas.T), phi, weight)
+    f = law.loss(s, predictor(X, gammas.T), phi, weight, curved)
     m, k = gammas.shape
     grad = np.append(pull_back(X, weight[:, None] * f.d_b).T.ravel(), f.d_phi)
     hess = np.zeros((len(grad), len(grad)))
