@@ -71,7 +71,7 @@ class FittedTable:
         return infer(
             self.classifier,
             table.encoded(self.encoding),
-            table.s,
+            table.labels,
             sample_weight=table.weight,
             audited_y=table.audited,
         )
@@ -108,6 +108,7 @@ def fit_table(
 ) -> FittedTable:
     """Fit a method to the rows of a table, or to those of a scan."""
     method = learners.asked(method)
+    _check_sources(rows.roles, method)
     if isinstance(rows, ParquetScan):
         return _fit_scan(rows, method, parameters or {}, learners)
     rows = rows.counted
@@ -118,6 +119,16 @@ def fit_table(
     classifier = make_classifier(method, rows.roles, encoding, parameters, learners, large=large)
     fit_rows(classifier, rows.encoded(encoding), rows)
     return FittedTable(rows.roles, method.name, encoding, classifier, learners)
+
+
+def _check_sources(roles: Roles | None, method: Method) -> None:
+    """Refuse several label columns for a method that learns from one."""
+    if roles is not None and roles.several and not method.sources:
+        raise TableError(
+            f"`label` names {len(roles.labels)} columns, and the method {method.name} learns from "
+            f"one. Choose one of {', '.join(with_capability('sources'))}, with the learner linear "
+            "or spline."
+        )
 
 
 def _fit_scan(
@@ -166,7 +177,8 @@ def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> 
     audited = None if table.audited is None else table.audited[rows]
     groups = None if table.cluster is None else table.cluster[rows]
     named = {"sample_weight": weight, "audited_y": audited, "groups": groups}
-    return classifier.fit(X.iloc[rows], table.s[rows], **named)
+    labels = table.s[rows] if table.sources is None else table.labels.iloc[rows]
+    return classifier.fit(X.iloc[rows], labels, **named)
 
 
 def quietly(fit: Any, *arguments: Any) -> Any:
