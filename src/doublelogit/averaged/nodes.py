@@ -46,7 +46,7 @@ from doublelogit.methods.units import from_standardised
 COMMON, COMMON_SD, OWN_SD = 0.19, 0.32, 0.85
 # Deviation of a log odds ratio of three sources, which labels do not determine: a logit-normal
 # effort of deviation 2 has up to .26.
-TRIPLE_SD = 0.25
+TRIPLE_SD = 0.35
 # Of the logarithm of the deviation of a common effort: from a hint of one to that of a class.
 EFFORT, EFFORT_SD = -0.35, 0.6
 ODDS = {"pairs": 0.6, "shared effort": 0.4}

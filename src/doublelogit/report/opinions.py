@@ -200,14 +200,16 @@ def _opinion_of_curves(
     X = table.encoded(encoding)
     classifier = quietly(fit_rows, _from_one_start(model, encoding), X, table, rows)
     p, gamma = classifier.probabilities(X), classifier.model_.coefficients().gamma
-    labelling = dict(zip(X.columns.tolist(), gamma[:-1].tolist(), strict=True))
+    slopes = [] if gamma is None else zip(X.columns.tolist(), gamma[:-1].tolist(), strict=True)
+    labelling = dict(slopes)  # several sources have slopes each
     fields = {"counts": True, "contradicts": True, "labelling": labelling}
     return Opinion.on(table, first, SMOOTH_CURVES, p.positive, p.hidden, **fields)
 
 
 def _from_one_start(model: FittedTable, encoding: Any) -> Any:
     """The checking method from one start, since it is fitted again and again."""
-    learners, parameters = CURVED if encoding.curves else STRAIGHT, {"n_starts": 1, **model.known}
+    learners = CURVED if encoding.curves else STRAIGHT
+    parameters = {"n_starts": 1, **({} if model.roles.several else model.known)}
     method = METHODS[CHECKING_METHOD]
     return table_model.make_classifier(method, model.roles, encoding, parameters, learners)
 

@@ -17,7 +17,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.findings import Finding
 from doublelogit.fitted import FittedModel, Probabilities
 from doublelogit.inference import Inference, infer
-from doublelogit.registry import CHECKING_METHOD, METHODS, Method, with_capability
+from doublelogit.registry import CHECKING_METHOD, METHODS, Method, method_of, with_capability
 from doublelogit.table_models.learners import STRAIGHT, LearnerChoice, Learners
 from doublelogit.table_models.smoothing import chosen_size
 from doublelogit.table_models.table_doubts import TableDoubts
@@ -177,8 +177,9 @@ def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> 
     audited = None if table.audited is None else table.audited[rows]
     groups = None if table.cluster is None else table.cluster[rows]
     named = {"sample_weight": weight, "audited_y": audited, "groups": groups}
-    labels = table.s[rows] if table.sources is None else table.labels.iloc[rows]
-    return classifier.fit(X.iloc[rows], labels, **named)
+    if table.sources is None or not method_of(classifier).sources:
+        return classifier.fit(X.iloc[rows], table.s[rows], **named)
+    return classifier.fit(X.iloc[rows], table.labels.iloc[rows], **named)
 
 
 def quietly(fit: Any, *arguments: Any) -> Any:
