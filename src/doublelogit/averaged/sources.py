@@ -64,21 +64,29 @@ def averaged_by_sources(
     """
     mean_s, span = labelled_share(problem.rows), span_of(problem)
     found = source_nodes(problem, dependence)
+    nodes: list[Node] = []
     components: list[Component] = []
     number: list[int] = []
     start = None
-    for i, node in enumerate(found.nodes):
-        here = _class(problem, node, settings, span, i, start)
+    for node in found.nodes:
+        here = _class(problem, node, settings, span, len(nodes), start)
+        if not here and start is not None:  # from a class that holds all rows no way leads back
+            here = _class(problem, node, settings, span, len(nodes), None)
+        if not here:
+            continue
         best = max(here, key=_mass).gaussian
         start = Start(best.u, best.prior.node)
+        number += [len(nodes)] * len(here)
         components += here
-        number += [i] * len(here)
+        nodes.append(node)
+    complete = len(nodes) == len(found.nodes)
+    found = found._replace(nodes=nodes)
     stalled = softmax([c.log_mass for c in components]) @ [c.gaussian.stalled for c in components]
     lines = lines_of(components, mean_s)
     if span is not None:
         lines = span.lifted(lines)
     model = _mixture(problem, found, lines, np.array(number), mean_s)
-    converged = found.converged and stalled <= settings.light
+    converged = found.converged and complete and stalled <= settings.light
     told = Orientation("sources", np.inf, "log-evidence", True)
     return PUFit(model, len(components), converged, orientation=told, stalled=float(stalled))
 

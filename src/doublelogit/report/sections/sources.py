@@ -13,7 +13,7 @@ from doublelogit.report import pictures
 from doublelogit.report.analysis import Analysis
 from doublelogit.report.answers import Answer
 from doublelogit.report.pictures import BLUE, GRID_LINES, INK, MUTED, Picture
-from doublelogit.report.section import Numbers, Section, beside
+from doublelogit.report.section import Checks, Numbers, Section, beside
 from doublelogit.table_models.table_model import quietly
 
 MOST_PATTERNS = 12  # of labels, in table and picture: of six sources there are 63
@@ -83,6 +83,18 @@ def findings(_: Analysis, numbers: Numbers) -> list[Finding]:
     ]
 
 
+def checks(analysis: Analysis) -> Checks:
+    """The same in ``check``, which does without the curve."""
+    inference = analysis.inference
+    if not isinstance(inference, SourcesInference):
+        return {}
+    independent = quietly(inference.prevalence, dependence=0.0)
+    both = (_answer(INDEPENDENT, independent), _answer(AVERAGED, inference.prevalence()))
+    dependence = inference.dependence()
+    told = (dependence.p_value, dependence.mean.value, dependence.overlaps, len(inference.names))
+    return {"Label sources": [sentences.answers(*both), sentences.dependence(*told)]}
+
+
 def shown(summary: Mapping[str, Any]) -> bool:
     """Whether labels come from several sources."""
     return summary["sources"] is not None
@@ -139,6 +151,7 @@ SECTION = Section(
     "What the label sources say together",
     compute,
     findings,
+    checks,
     pictures={"overlaps": Picture(_patterns), "dependence": Picture(_curve)},
     fragment=beside(__file__),
     shown=shown,
