@@ -35,7 +35,8 @@ from doublelogit.averaged.posteriors import posterior_under
 from doublelogit.averaged.prior import log_prevalence
 from doublelogit.averaged.scales import Start, gaussians_of_slice
 from doublelogit.averaged.settings import Settings
-from doublelogit.averaged.shapes import SHAPES
+from doublelogit.averaged.shapes.any import AnyShape
+from doublelogit.averaged.shapes.line import Line
 from doublelogit.averaged.shapes.protocol import Lines
 from doublelogit.averaged.span import Span, span_of
 from doublelogit.averaged.weights import TINY, Component, log_weight
@@ -134,23 +135,32 @@ def _mixture(
     log_mass += np.array([log_ndtr((1 - node.share) / node.share_sd) for node in nodes])[place]
     if problem.audited:
         log_mass += _of_audited(problem, nodes, bent)[place]
-    pi, none = np.clip(side.share, TINY, 1.0), np.zeros(len(place))
+    pi = np.clip(side.share, TINY, 1.0)
     log_mass += log_prevalence(pi) + log_belief(problem.beliefs, pi, mean_s / pi)
-    laws = SourcesSide(tuple(node.source for node in nodes), place.astype(float), mean_s / pi, none)
-    weight = softmax(log_mass)
-    outcome, propensity = (levelled(problem, weight, one) for one in (side, MixtureSide((laws,))))
+    weight, labelling = softmax(log_mass), _labelling(nodes, mean_s, number, side)
+    outcome, propensity = (levelled(problem, weight, one) for one in (side, labelling))
     return SourcesPosterior(
         mean_s,
         weight,
         tuple(SOURCES[nodes[i].source.name].name for i in place.tolist()),
-        tuple(shape.name for shape in SHAPES[:2]),
-        none,
+        (Line.name, AnyShape.name),
+        np.zeros(len(place)),
         np.append(lines.class_scale, by_node @ lines.class_scale),
         log_mass,
         outcome,
         propensity,
         overlaps=found.overlaps,
         learned=found.learned,
+    )
+
+
+def _labelling(nodes: list[Node], mean_s: float, number: Ints, side: MixtureSide) -> MixtureSide:
+    """p*(x) beside the class in the components of either shape."""
+    laws = tuple(node.source for node in nodes)
+    places = (number.astype(float), np.arange(len(nodes), dtype=float))
+    pairs = zip(places, side.sides, strict=True)
+    return MixtureSide(
+        tuple(SourcesSide(laws, at, mean_s / one.share, np.zeros(len(at))) for at, one in pairs)
     )
 
 

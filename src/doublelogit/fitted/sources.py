@@ -98,10 +98,10 @@ class SourcesSide:
         """Weights of the laws, from those of the components."""
         return np.bincount(self.number.astype(np.intp), weight, len(self.laws)).astype(float)
 
-    def each(self, X: Matrix, weight: Floats) -> Floats:
-        """Mean propensity of every source."""
-        by_law = zip(self.by_law(weight), self.laws, strict=True)
-        return np.asarray(sum(part * law.each(X) for part, law in by_law))
+    def each(self, X: Matrix, by_law: Any) -> Floats:
+        """Mean propensity of every source, by the weights of the laws."""
+        pairs = zip(by_law, self.laws, strict=True)
+        return np.asarray(sum(part * law.each(X) for part, law in pairs))
 
     def uncentred(self, shift: Floats) -> "SourcesSide":
         return replace(self, laws=tuple(law.uncentred(shift) for law in self.laws))
@@ -125,17 +125,18 @@ class SourcesPosterior(PosteriorMixture):
     @property
     def n_sources(self) -> int:
         """Number of label sources."""
-        return len(self.sources.laws[0].gammas)
-
-    @property
-    def sources(self) -> SourcesSide:
-        """The laws by which sources label."""
-        side: Any = self.propensity_model.sides[0]
-        return cast(SourcesSide, side)
+        return len(self._sides[0].laws[0].gammas)
 
     def source_propensity(self, X: Matrix) -> Floats:
         """P(S_j=1 | Y=1, x) of every source, (n, m)."""
-        return self.sources.each(X, self.weight)
+        sides, weight = self._sides, self.propensity_model.split(self.weight)
+        by_law = sum(side.by_law(part) for side, part in zip(sides, weight, strict=True))
+        return sides[0].each(X, by_law)
+
+    @property
+    def _sides(self) -> tuple[SourcesSide, ...]:
+        """How sources label under each shape of the class; all hold the same laws."""
+        return cast(tuple[SourcesSide, ...], self.propensity_model.sides)
 
 
 @dataclass(frozen=True)

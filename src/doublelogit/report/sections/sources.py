@@ -1,6 +1,7 @@
 """Several label sources: how they overlap, whom each finds, and what hangs on their dependence."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def checks(analysis: Analysis) -> Checks:
     inference = analysis.inference
     if not isinstance(inference, SourcesInference):
         return {}
-    independent = quietly(inference.prevalence, dependence=0.0)
+    independent = quietly(partial(inference.prevalence, dependence=0.0))
     both = (_answer(INDEPENDENT, independent), _answer(AVERAGED, inference.prevalence()))
     dependence = inference.dependence()
     told = (dependence.p_value, dependence.mean.value, dependence.overlaps, len(inference.names))
