@@ -5,8 +5,9 @@
 Three columns of a real table become sources: each labels the positives on that side of a cut where
 the class is commoner, and is no feature any more. The log odds ratio of two of them among positives
 is the coefficient of one in a logistic regression of the other on it and the features that are
-left. Prints the constants of ``averaged/nodes.py``: their mean, and deviations between and within
-triples, less what is due to chance.
+left. Prints the constants of ``averaged/nodes.py``: a normal with the 5% and 95% quantiles of these
+(they are skewed, and ends of intervals are what matters), its variance divided between and within
+triples as theirs is, less what is due to chance.
 """
 
 import numpy as np
@@ -83,15 +84,12 @@ def main() -> None:
     groups = frame.groupby("triple")["value"]
     within = max(groups.var().mean() - noise.mean(), 0.0)
     between = max(groups.mean().var() - (within + noise.mean()) / 3, 0.0)
+    low, high = frame["value"].quantile([0.05, 0.95])
+    scale = (high - low) / (2 * 1.645) / np.hypot(np.sqrt(between), np.sqrt(within))
     print(f"{len(frame)} pairs of {frame['triple'].nunique()} triples of {len(names)} tables")
-    print(
-        f"COMMON, COMMON_SD, OWN_SD = {groups.mean().mean():.2f}, "
-        f"{np.sqrt(between):.2f}, {np.sqrt(within):.2f}"
-    )
-    print(
-        "quantiles of values:",
-        frame["value"].quantile([0.05, 0.25, 0.5, 0.75, 0.95]).round(2).tolist(),
-    )
+    print(f"mean {groups.mean().mean():.2f}, 90% from {low:.2f} to {high:.2f}")
+    deviations = scale * np.sqrt([between, within])
+    print(f"COMMON, COMMON_SD, OWN_SD = {(low + high) / 2:.2f}, {deviations.round(2).tolist()}")
 
 
 if __name__ == "__main__":
