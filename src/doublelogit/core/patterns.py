@@ -182,7 +182,7 @@ class SharedEffort:
         return PatternLoss(value, *slopes, hess[:, :m, :m], hess[:, :m, m:], h_phi)
 
     def log_none(self, b: Floats, phi: Floats, seen: Floats) -> Floats:
-        effort, log_weight = _effort(phi)
+        effort, log_weight = effort_points(phi)
         each = log_expit(-(b[:, None, :] + effort[None, :, None]))
         log_none = np.einsum("nqm,nm->nq", each, seen)
         return np.asarray(logsumexp(log_none + log_weight, axis=1))
@@ -192,14 +192,14 @@ class SharedEffort:
         return none.log, none.grad[:, :-1], none.grad[:, -1:]
 
     def each(self, b: Floats, phi: Floats) -> Floats:
-        effort, log_weight = _effort(phi)
+        effort, log_weight = effort_points(phi)
         return np.einsum("nqm,q->nm", expit(b[:, None, :] + effort[:, None]), np.exp(log_weight))
 
     def _expanded(
         self, s: Floats, seen: NDArray[np.bool_], b: Floats, phi: Floats, curved: bool
     ) -> "_Expanded":
         """Log P(s) to second order in (b, phi)."""
-        effort, log_weight = _effort(phi)
+        effort, log_weight = effort_points(phi)
         z = b[:, None, :] + effort[None, :, None]
         looked, p = seen[:, None, :], expit(z)
         log_p = np.where(looked, s[:, None, :] * z + log_expit(-z), 0.0).sum(axis=2) + log_weight
@@ -230,7 +230,7 @@ class _Expanded(NamedTuple):
     hess: Floats
 
 
-def _effort(phi: Floats) -> tuple[Floats, Floats]:
+def effort_points(phi: Floats) -> tuple[Floats, Floats]:
     """Efforts at the points of a rule, and the logarithms of their weights."""
     points, weight = np.polynomial.hermite_e.hermegauss(POINTS)
     return np.exp(phi[0]) * points, np.log(weight / weight.sum())

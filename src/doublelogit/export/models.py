@@ -12,6 +12,7 @@ import numpy as np
 from doublelogit._types import Floats
 from doublelogit.averaged.shapes import Shape, shape_named
 from doublelogit.export.graph import Value
+from doublelogit.export.label_sources import any_label, any_label_by_component
 from doublelogit.export.trees import added_trees
 from doublelogit.fitted import (
     BentPosteriorSide,
@@ -27,6 +28,7 @@ from doublelogit.fitted import (
     ScaledLabel,
 )
 from doublelogit.fitted.label import SUREST
+from doublelogit.fitted.sources import SourceLaw, SourcesSide
 
 Four = tuple[Value, Value, Value, Value]  # y(x), e(x), s(x) and t(x) of every row
 
@@ -98,6 +100,11 @@ def _(side: BentSide, X: Value) -> Value:
     return X.linear(side.line) + added_trees(side.additions, X, len(side.line) - 1)
 
 
+@logit.register
+def _(side: SourceLaw, X: Value) -> Value:
+    return any_label(side, X, log_sigmoid)
+
+
 @singledispatch
 def answers(model: Any, X: Value) -> Four:
     """What a fitted model says of every row."""
@@ -139,8 +146,10 @@ def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:
     return [shape.graph(one, X, _predictors) for shape, one in pairs]
 
 
-def _predictors(side: PosteriorSide, X: Value) -> Value:
+def _predictors(side: PosteriorSide | SourcesSide, X: Value) -> Value:
     """Predictor of each row in each component."""
+    if isinstance(side, SourcesSide):
+        return any_label_by_component(side, X, log_sigmoid)
     lines = X.linear(side.lines.coef)
     if not isinstance(side, BentPosteriorSide):
         return lines
