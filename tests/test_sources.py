@@ -10,12 +10,21 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.exceptions import DataConversionWarning
 
-from doublelogit import AveragedClassifier, JointClassifier, NaiveClassifier, infer, load
+from doublelogit import (
+    AveragedClassifier,
+    JointClassifier,
+    NaiveClassifier,
+    Report,
+    Roles,
+    TableClassifier,
+    infer,
+    load,
+)
 from doublelogit.averaged.nodes import COMMON
 from doublelogit.core.labels import labels_of
 from doublelogit.core.patterns import Pairs, SharedEffort, law_named
 from doublelogit.engines.memory import memory_rows
-from doublelogit.exceptions import WeakIdentificationWarning
+from doublelogit.exceptions import TableError, WeakIdentificationWarning
 from doublelogit.fitted.sources import SourceLaw
 from doublelogit.methods.patterns import (
     GaussianPrior,
@@ -25,6 +34,7 @@ from doublelogit.methods.patterns import (
 )
 from doublelogit.methods.problem import Problem
 from doublelogit.methods.units import from_standardised
+from doublelogit.tables import Table
 
 NAN = np.nan
 LAWS = [Pairs(2), Pairs(3, triples=True), Pairs(4), SharedEffort(3)]
@@ -407,6 +417,99 @@ def test_words_and_missing_values_are_labels_of_sources():
     np.testing.assert_array_equal(by_words.predict_hidden(X), by_numbers.predict_hidden(X))
     assert by_words.classes_.tolist() == ["unknown", "sick"]
     assert by_words.score(X, words) == pytest.approx(by_numbers.score(X, numbers))
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, S, _ = sources(n=600, m=3, effort=1.0)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["clinic"] = np.where(S[:, 0] == 1, "yes", "no")
+    frame["visits"] = (S[:, 1] * (1 + np.arange(600) % 3)).astype(int)
+    days = [f"2026-03-{1 + i % 28:02d}" for i in range(600)]
+    frame["seen_on"] = np.where(S[:, 2] == 1, days, "")
+    return frame, S
+
+
+def test_words_counts_and_dates_are_labels_of_tables(table):
+    frame, S = table
+    roles = Roles(label=("clinic", "visits", "seen_on"))
+    coded = Table.from_frame(frame, roles)
+    np.testing.assert_array_equal(coded.sources, S)
+    np.testing.assert_array_equal(coded.s, S.any(axis=1))
+    assert any("Numbers above 0 in 'visits'" in note for note in coded.notes)
+    assert any("Dates in 'seen_on'" in note for note in coded.notes)
+    assert list(coded.features.columns) == ["a", "b", "c"]
+
+
+def test_unseen_rows_of_tables_are_not_looked_at(table):
+    frame, S = table
+    frame = frame.assign(clinic=np.where(np.arange(600) < 50, "elsewhere", frame["clinic"]))
+    roles = Roles(label=("clinic", "visits"), unseen="elsewhere")
+    coded = Table.from_frame(frame.drop(columns="seen_on"), roles)
+    assert np.isnan(coded.sources[:50, 0]).all()
+    np.testing.assert_array_equal(coded.sources[50:], S[50:, :2])
+    assert not np.isnan(coded.sources[:, 1]).any()
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ({"label": ("clinic", "clinic")}, "must name different columns"),
+        ({"label": "clinic", "unseen": "x"}, "value of label columns of several sources"),
+    ],
+)
+def test_roles_of_sources_that_cannot_be_are_refused(roles, message):
+    with pytest.raises(TableError, match=message):
+        Roles(**roles)
+
+
+def test_one_label_column_in_a_list_is_one_label():
+    assert Roles(label=("clinic",)) == Roles("clinic")
+
+
+def test_a_method_of_one_source_refuses_several_columns(table):
+    frame, _ = table
+    model = TableClassifier(Roles(label=("clinic", "visits"), ignore=["seen_on"]), "naive")
+    with pytest.raises(TableError, match=r"naive learns from one\. Choose one of averaged"):
+        model.fit(frame)
+
+
+def test_tables_of_several_sources_come_back_from_files(table, tmp_path):
+    frame, S = table
+    roles = Roles(label=("clinic", "visits"), ignore=["seen_on"])
+    model = TableClassifier(roles, "joint").fit(frame)
+    model.save(tmp_path / "m.dlm")
+    again = load(tmp_path / "m.dlm")
+    assert again.roles_.labels == ("clinic", "visits")
+    pd.testing.assert_frame_equal(again.predict(frame), model.predict(frame))
+    listed = again.rank(frame, 1000)["id"].astype(int).to_numpy() - 1
+    assert not S[listed, :2].any()
+
+
+def test_a_page_of_several_sources_never_says_the_independent_answer_alone(table):
+    frame, S = table
+    roles = Roles(label=("clinic", "visits"), ignore=["seen_on"])
+    model = TableClassifier(roles).fit(frame)
+    report = Report(model, frame, n_resamples=19)
+    numbers = report.to_dict()["sources"]
+    assert numbers["names"] == ["clinic", "visits"]
+    assert sum(one["rows"] for one in numbers["patterns"]) == S[:, :2].any(axis=1).sum()
+    assert numbers["alone"] == [
+        ((S[:, 0] == 1) & (S[:, 1] == 0)).sum(),
+        ((S[:, 1] == 1) & (S[:, 0] == 0)).sum(),
+    ]
+    values = [point["value"] for point in numbers["curve"]]
+    assert values == sorted(values)
+    texts = [finding.text for finding in report.findings if finding.topic == "sources"]
+    assert "If sources work independently" in texts[0]
+    assert "as sources usually depend on each other" in texts[0]
+    assert "Two sources cannot show whether they depend on each other" in texts[1]
+    html = report.to_html()
+    assert 'id="sources"' in html
+    one = TableClassifier(Roles("clinic", ignore=["visits", "seen_on"]), "joint").fit(frame)
+    alone = Report(one, frame, n_resamples=19)
+    assert alone.to_dict()["sources"] is None
+    assert 'id="sources"' not in alone.to_html()
 
 
 def test_labels_of_sources_are_found_by_any_of_them():
