@@ -31,7 +31,8 @@ def source_columns(y: Any) -> NDArray[Any]:
 
 def source_names(y: Any) -> NDArray[Any]:
     """Names of the columns of y, where it has any; else source 1, source 2, and so on."""
-    names = getattr(y, "columns", [f"source {j + 1}" for j in range(np.asarray(y).shape[1])])
+    numbered = [f"source {j + 1}" for j in range(np.asarray(y).shape[1])]
+    names = y.columns if hasattr(y, "columns") else numbered
     return np.array([str(name) for name in names], dtype=object)
 
 

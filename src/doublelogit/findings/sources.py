@@ -13,15 +13,15 @@ ONLY_TWO = (
 )
 
 
-def answers(independent: Interval, averaged: Interval) -> Finding:
+def answers(independent: Interval, as_usual: Interval) -> Finding:
     """The share of positives by independence, never without the one that allows for dependence."""
     text = (
         f"If sources work independently of each other, {percent(independent.value)} of the rows "
         f"are positive ({interval(independent)}); as sources usually depend on each other, "
-        f"{percent(averaged.value)} ({interval(averaged)})."
+        f"{percent(as_usual.value)} ({interval(as_usual)})."
     )
-    apart = abs(independent.value - averaged.value) > DIFFERENT
-    numbers = {"independent": independent.value, "averaged": averaged.value}
+    apart = abs(independent.value - as_usual.value) > DIFFERENT
+    numbers = {"independent": independent.value, "as_usual": as_usual.value}
     return Finding(ATTENTION if apart else FINE, "sources", text, numbers)
 
 

@@ -18,7 +18,7 @@ from doublelogit.report.section import Checks, Numbers, Section, beside
 from doublelogit.table_models.table_model import quietly
 
 MOST_PATTERNS = 12  # of labels, in table and picture: of six sources there are 63
-INDEPENDENT, AVERAGED = "sources that work independently", "sources as they usually depend"
+INDEPENDENT, AS_USUAL = "sources that work independently", "sources as they usually depend"
 
 
 def compute(analysis: Analysis) -> Numbers:
@@ -47,7 +47,7 @@ def _numbers(analysis: Analysis, inference: SourcesInference) -> dict[str, Any]:
         "labelled": [float(n) for n in overlaps.rows @ overlaps.patterns],
         "alone": [_alone(overlaps, j) for j in range(len(overlaps.names))],
         "independent": _answer(INDEPENDENT, curve[1.0]),
-        "averaged": _answer(AVERAGED, inference.prevalence()),
+        "as_usual": _answer(AS_USUAL, inference.prevalence()),
         "curve": [
             {"odds_ratio": ratio, "value": one.value, "low": one.low, "high": one.high}
             for ratio, one in curve.items()
@@ -79,7 +79,7 @@ def findings(_: Analysis, numbers: Numbers) -> list[Finding]:
     found = one["dependence"]
     arguments = (found["p_value"], found["log_odds_ratio"], one["overlaps"], len(one["names"]))
     return [
-        sentences.answers(one["independent"], one["averaged"]),
+        sentences.answers(one["independent"], one["as_usual"]),
         sentences.dependence(*arguments),
     ]
 
@@ -90,7 +90,7 @@ def checks(analysis: Analysis) -> Checks:
     if not isinstance(inference, SourcesInference):
         return {}
     independent = quietly(partial(inference.prevalence, dependence=0.0))
-    both = (_answer(INDEPENDENT, independent), _answer(AVERAGED, inference.prevalence()))
+    both = (_answer(INDEPENDENT, independent), _answer(AS_USUAL, inference.prevalence()))
     dependence = inference.dependence()
     told = (dependence.p_value, dependence.mean.value, dependence.overlaps, len(inference.names))
     return {"Label sources": [sentences.answers(*both), sentences.dependence(*told)]}
@@ -132,8 +132,8 @@ def _curve(ax: Any, summary: dict[str, Any]) -> bool:
     )
     ax.fill_between(x, low, high, color=BLUE, alpha=0.2, lw=0)
     ax.plot(x, value, "o-", color=BLUE, ms=4)
-    averaged = one["averaged"]
-    ax.axhline(averaged["value"], color=MUTED, lw=1, ls="--")
+    as_usual = one["as_usual"]
+    ax.axhline(as_usual["value"], color=MUTED, lw=1, ls="--")
     ax.set_xscale("log")
     ax.set_xticks(x, ["1/3", "1/2", "1", "2", "3"])
     ax.minorticks_off()
