@@ -11,9 +11,11 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 from tables_of_tests import bent_table
+from test_sources import sources
 from typer.testing import CliRunner
 
 from doublelogit import (
+    AveragedClassifier,
     EMClassifier,
     JointClassifier,
     Roles,
@@ -150,3 +152,10 @@ def test_a_classifier_of_another_library_gets_a_sentence():
     model = quiet(EMClassifier(outcome=DecisionTreeClassifier(max_depth=2)), X, s)
     with pytest.raises(TypeError, match=r"cannot hold a PluggedSide.*skl2onnx"):
         to_onnx(model)
+
+
+@pytest.mark.parametrize("model", [JointClassifier(), AveragedClassifier()])
+@pytest.mark.parametrize("m", [2, 3])
+def test_labels_of_several_sources_make_a_graph(model, m):
+    X, S, _ = sources(n=600, m=m, effort=1.0)
+    same_answers(quiet(clone(model), X, S), X)

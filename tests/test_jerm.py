@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 from doublelogit.engines.memory import memory_rows
 from doublelogit.methods import Problem
+from doublelogit.methods.held import HeldPropensityObjective
 from doublelogit.studies.methods import jerm
-from doublelogit.studies.methods.held_propensity import HeldPropensityObjective
 from doublelogit.studies.methods.jerm import Rounds, Spies, Stratum, spies
 from doublelogit.studies.rivals import JERMClassifier
 

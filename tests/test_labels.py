@@ -88,9 +88,9 @@ def test_a_column_of_labels_is_fitted_to_the_bit_like_a_vector(sample, classifie
 def test_several_columns_of_labels_are_refused_with_what_is_supported(sample):
     S = np.column_stack([sample.s, sample.s])
     with pytest.raises(ValueError, match=r"one source for one class, y of shape .* got 2 columns"):
-        JointClassifier().fit(sample.X, S)
+        NaiveClassifier().fit(sample.X, S)
     with pytest.raises(ValueError, match="labels of several sources must be 1, 0 or NaN"):
-        JointClassifier().fit(sample.X, np.where(S == 1, "yes", "no"))
+        NaiveClassifier().fit(sample.X, np.where(S == 1, "yes", "no"))
 
 
 def test_a_named_tuple_of_columns_is_cut_like_its_columns():

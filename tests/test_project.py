@@ -60,6 +60,7 @@ PAGES = [
     "docs/experiments.md",
     "docs/rivals.md",
     "docs/audits.md",
+    "docs/sources.md",
 ]
 
 

@@ -417,14 +417,14 @@ def test_every_mechanism_draws_labels_as_often_as_its_propensity_says(mechanism)
     np.testing.assert_allclose(rates, exact, atol=0.02)
 
 
-def test_labels_of_several_sources_reach_kernels_and_no_classifier_yet():
+def test_labels_of_several_sources_reach_kernels():
     """NaN is a source that did not look at the row."""
     s = np.array([[1, 0], [np.nan, 1], [0, 0], [0, np.nan]])
     rows = TwoHalves(tuple(memory_rows(np.zeros((2, 1)), half) for half in (s[:2], s[2:])))
     by_source = rows.sum_columns(lambda labels: np.nansum(labels.by_source, axis=0), rows.labels)
     np.testing.assert_array_equal(by_source, [1, 1])
     assert rows.sum_columns(lambda labels: labels.any.sum(), rows.labels) == 2
-    with pytest.raises(ValueError, match="the labels of one source for one class"):
+    with pytest.raises(ValueError, match="labels of one source for one class"):
         NaiveClassifier().fit(np.zeros((4, 1)), s)
 
 

@@ -47,6 +47,8 @@ class Method:
         Whether a page that it contradicts says so: it is calibrated well enough.
     label_model : bool, default=False
         Whether its class may have any shape, given by a model of the label that can be chosen.
+    sources : bool, default=False
+        Whether it learns from labels of several sources.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Method:
     counts_in_claims: bool = False
     contradicts: bool = False
     label_model: bool = False
+    sources: bool = False
 
     @property
     def module(self) -> str:
@@ -88,6 +91,7 @@ _METHODS = (
         counts_in_claims=True,
         contradicts=True,
         label_model=True,
+        sources=True,
     ),
     # in large samples all starts end in one optimum, and each costs as much as the fit
     Method(
@@ -96,6 +100,7 @@ _METHODS = (
         intervals="likelihood",
         settings={"scaled_penalty": False},  # tables scale their numbers themselves
         large_settings={"n_starts": 1},
+        sources=True,
     ),
     Method("em", "em:EMClassifier", intervals="likelihood", pluggable=True),
     # TM seldom meets a stopping rule: users of a table get the rounds of its authors' code

@@ -22,7 +22,8 @@ from doublelogit.exceptions import TableError
 from doublelogit.table_models.table_model import FittedTable
 from doublelogit.table_models.table_rows import may_be_hidden
 from doublelogit.tables import Table, read_table
-from doublelogit.tables.labels import code_audited, code_weights, label_words
+from doublelogit.tables.label_columns import labelled_rows
+from doublelogit.tables.labels import code_audited, code_weights
 from doublelogit.tables.read import from_arrow
 from doublelogit.tables.table import row_groups
 from doublelogit.tables.words import as_words
@@ -132,7 +133,13 @@ class ScanBlocks:
         """Columns of the files that are needed."""
         roles, names = self.fitted.roles, list(self.scan.files.schema.names)
         used = [column.name for column in self.fitted.encoding.used]
-        named = [roles.label, roles.id, roles.weight, roles.audited, *self.request.columns.values()]
+        named = [
+            *roles.labels,
+            roles.id,
+            roles.weight,
+            roles.audited,
+            *self.request.columns.values(),
+        ]
         for name in self.request.columns.values():
             _check_column(name, names)
         return [name for name in names if name in {*used, *named}]
@@ -229,7 +236,7 @@ def frame_block(fitted: FittedTable, frame: Any, request: Request) -> Block:
         if len(frame)
         else np.zeros((0, len(fitted.encoding.names)))
     )
-    positive = label_words(frame[roles.label]) == roles.positive
+    positive = labelled_rows(frame, roles)
     if roles.audited is not None:
         positive |= code_audited(frame[roles.audited]) == 1
     block = _scored(fitted.classifier, X, request)

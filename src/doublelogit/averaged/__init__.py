@@ -25,6 +25,8 @@ Beta and gamma may swap places unnoticed, as everywhere. Where nothing tells the
 taken to depend on the features at least as much as the labelling does; where something does (named
 features, audited rows) the exploration is repeated from the swapped pair and the evidence decides
 (``swap.py``).
+
+Several label sources leave no such doubt, and no search: ``sources.py``.
 """
 
 from dataclasses import replace
@@ -37,6 +39,7 @@ from doublelogit.averaged.grid import explore
 from doublelogit.averaged.mixture import lines_of, mixture, relevant
 from doublelogit.averaged.posteriors import posteriors
 from doublelogit.averaged.settings import Settings
+from doublelogit.averaged.sources import averaged_by_sources
 from doublelogit.averaged.span import span_of
 from doublelogit.averaged.swap import among_shapes, by_evidence, by_strength
 from doublelogit.core.rows import labelled_share
@@ -46,6 +49,8 @@ from doublelogit.methods.problem import Problem
 
 def averaged(problem: Problem, settings: Settings) -> PUFit:
     """Integrate over the whole posterior."""
+    if problem.by_sources:
+        return averaged_by_sources(problem, settings)
     problem = replace(problem, l2=0.0, propensity_l2=0.0)
     mean_s = labelled_share(problem.rows)
     span = span_of(problem)

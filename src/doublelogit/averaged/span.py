@@ -16,13 +16,13 @@ from scipy import sparse
 from scipy.linalg import svd
 
 from doublelogit._types import Floats
-from doublelogit.averaged.coordinates import column_scales
 from doublelogit.averaged.mechanisms import mechanism_named
 from doublelogit.averaged.shapes.protocol import Lines
 from doublelogit.core.design import Terms
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.fitted import PosteriorSide
 from doublelogit.methods.problem import Problem
+from doublelogit.methods.units import column_scales
 
 # Rows for each feature, beyond which repeated rows are not looked for: a row that stands
 # twice is one of weight two, so that each counts once.

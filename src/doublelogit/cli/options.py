@@ -87,8 +87,9 @@ COLUMNS, AUDIT = "What the columns are", "Rows that were looked at"
 KNOWN, CSV = "What is known from elsewhere", "How a CSV is written"
 HELP = {
     COLUMNS: {
-        "label": "Column that tells labelled rows.",
+        "label": "Column that tells labelled rows; of several sources a,b,c.",
         "positive": "Its value that means labelled.",
+        "unseen": "Of several sources: the value of rows that one did not look at.",
         "id": "Column that names the rows.",
         "formula": "'label ~ age + bmi | age + visits' instead of --label.",
         "propensity_features": "Columns labelling may depend on: a,b,c.",
@@ -140,6 +141,7 @@ class Common:
 
     label: str | None = None
     positive: str | None = None
+    unseen: str | None = None
     id: str | None = None
     formula: str | None = None
     propensity_features: str | None = None
@@ -168,6 +170,7 @@ class Common:
 
         others: dict[str, Any] = {
             "positive": self.positive,
+            "unseen": self.unseen,
             "id": self.id,
             "audited": self.audited,
             "weight": self.weight,
@@ -180,7 +183,7 @@ class Common:
         if self.formula is not None:
             return Roles.from_formula(self.formula, **others)
         return Roles(
-            label=str(self.label),
+            label=names(self.label) or (),
             outcome_features=names(self.outcome_features),
             propensity_features=names(self.propensity_features),
             **others,

@@ -41,6 +41,7 @@ FLAT = 1e-4  # eigenvalue of the information, relative to the largest
 # Tables
 LARGE_SAMPLE = 20_000  # rows above which nothing is drawn again and again
 FEW_LABELS = 10  # labelled rows per coefficient below which estimates rest on the penalty
+FEW_OVERLAPS = 20  # rows labelled by two sources below which these show no dependence
 FEWEST_LABELS = 10  # labelled rows without which nothing is fitted
 MANY_MISSING = 0.3  # share of missing values worth a word
 

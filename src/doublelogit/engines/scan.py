@@ -90,7 +90,18 @@ class ParquetScan:
         if self._coding is not None:
             return self._coding
         roles = self.named_roles
-        return LabelCoding.learn(self._label_counts, roles.positive, roles.label)
+        return LabelCoding.learn(self._label_counts, roles.positive, self._label)
+
+    @property
+    def _label(self) -> str:
+        """Name of the label column; a scan has one."""
+        roles = self.named_roles
+        if roles.several:
+            raise TableError(
+                "label columns of several sources are read into memory; got a scan with "
+                f"{roles.label_words}. Read the files first: pandas.read_parquet."
+            )
+        return roles.labels[0]
 
     @property
     def n_rows(self) -> int:
@@ -108,7 +119,7 @@ class ParquetScan:
         roles, counts = self.named_roles, Counter[str]()
         self.files.check(roles.used)
         roles.check(self.files.schema.names)
-        for part in self.parts(roles.label):
+        for part in self.parts(self._label):
             counts.update(label_words(part).tolist())
         return counts
 
@@ -210,7 +221,7 @@ class ParquetScan:
 
     def _observed_names(self) -> list[str]:
         roles = self.named_roles
-        named = (roles.label, roles.weight, roles.audited, roles.cluster)
+        named = (self._label, roles.weight, roles.audited, roles.cluster)
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def _observed(self, batch: Any, first: int = 1) -> ObservedColumns:
@@ -221,7 +232,7 @@ class ParquetScan:
             return as_series(batch.column(name), name)
 
         return ObservedColumns(
-            self.coding.encode(column(roles.label)),
+            self.coding.encode(column(self._label)),
             None if roles.weight is None else code_weights(column(roles.weight), first),
             None if roles.audited is None else code_audited(column(roles.audited), first),
             None if roles.cluster is None else column(roles.cluster),

@@ -24,6 +24,7 @@ from doublelogit.findings import fit as findings
 from doublelogit.fitted import PosteriorMixture
 from doublelogit.fitted.fit import PUFit
 from doublelogit.fitted.mixture import credible
+from doublelogit.fitted.sources import SourcesPosterior
 from doublelogit.methods import Problem
 from doublelogit.methods.logistic import DENSE_LIMIT
 
@@ -176,12 +177,14 @@ class AveragedClassifier(AbstractPUClassifier):
         Returns
         -------
         ends : ndarray of shape (2, n_features + 1, 2)
-            For the outcome, then for the propensity; intercepts last.
+            For the outcome, then for the propensity; intercepts last. Of labels by several
+            sources for the outcome alone.
         """
         check_is_fitted(self)
         model = self.model_
+        sides = (model.outcome_model, model.propensity_model)
         ends = []
-        for side in (model.outcome_model, model.propensity_model):
+        for side in sides[: 2 - isinstance(model, SourcesPosterior)]:
             weight, lines = side.lines(model.weight)
             ends.append(credible(weight, lines.coef.T, lines.errors.T, level))
         return np.array(ends)
@@ -285,6 +288,8 @@ class AveragedClassifier(AbstractPUClassifier):
             found.append(findings.orientation(result.orientation))
         posterior = result.model
         assert isinstance(posterior, PosteriorMixture)
+        if isinstance(posterior, SourcesPosterior):
+            found += _of_sources(posterior)
         low, high = posterior.prevalence_interval(0.9)
         if high - low > UNDETERMINED:
             readings = weighed_readings(posterior)
@@ -292,8 +297,17 @@ class AveragedClassifier(AbstractPUClassifier):
         return found
 
 
+def _of_sources(posterior: SourcesPosterior) -> list[Finding]:
+    """What labels of several sources do not show of their dependence."""
+    if not posterior.learned:
+        return [findings.few_overlaps(posterior.overlaps)]
+    return [findings.two_sources()] if posterior.n_sources == 2 else []
+
+
 def _reason(posterior: PosteriorMixture, level: float = 0.9) -> str:
-    """Why the interval of the prevalence is wide: shape, mechanism, signal or labels."""
+    """Why the interval of the prevalence is wide: sources, shape, mechanism, signal or labels."""
+    if isinstance(posterior, SourcesPosterior):
+        return "sources"
     low, high = posterior.prevalence_interval(level)
     lines, varies = linear(posterior), varying(posterior)
     if np.ptp(_only(posterior, lines).prevalence_interval(level)) <= UNDETERMINED:

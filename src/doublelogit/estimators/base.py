@@ -23,6 +23,13 @@ from doublelogit.core.design import Terms
 from doublelogit.core.link import LINKS, Link
 from doublelogit.core.rows import Rows, Source
 from doublelogit.engines.memory import MemoryRows
+from doublelogit.estimators.label_sources import (
+    check_each_source,
+    is_several,
+    present,
+    source_columns,
+    source_names,
+)
 from doublelogit.estimators.out_of_core import (
     as_source,
     check_parameters,
@@ -113,9 +120,11 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Features. Or a Dask array or data frame, then y too; or Parquet files, named by
             :func:`doublelogit.scan_parquet` together with labels, weights and audited classes.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or (n_samples, n_sources) of several sources
             Observed label: labelled (surely positive) or unlabelled (either). 1, True and "yes"
-            mean labelled; for other values see ``pos_label``. NaN and None mean unlabelled.
+            mean labelled; for other values see ``pos_label``. NaN and None mean unlabelled; of
+            several sources, that a source did not look at the row. Methods that tell sources
+            apart take up to six.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of times each row counts. (TM's quantile counts rows: weights that sum to one
             would make the sample a single row.)
@@ -217,11 +226,15 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any = None) -> Rows:
         self.__dict__.pop("encoding_", None)
+        self.__dict__.pop("sources_in_", None)
         check_parameters(X, self.pos_label)
         source = as_source(X, y, sample_weight, audited_y, groups)
         if source is not None:
             self._check_out_of_core(X)
             return self._distant_rows(source)
+        if is_several(y) and method_of(self).sources:
+            self.sources_in_ = source_names(y)
+            return self._rows_by_sources(X, source_columns(y), sample_weight, audited_y, groups)
         y = None if y is None else with_unlabelled(one_column(y), self.pos_label)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
         return self._labelled_rows(X, y, sample_weight, audited_y, groups)
@@ -255,10 +268,18 @@ class AbstractPUClassifier(ModelPredictions, ClassifierMixin, BaseEstimator, ABC
         """Whether a label is certain to mean a positive."""
         return self.false_label_rate == 0
 
+    def _rows_by_sources(self, X: Any, y: Any, *others: Any) -> MemoryRows:
+        """Rows in memory whose labels have a column for each source."""
+        first = np.zeros(len(y))  # scikit-learn compares numbers of rows by it
+        X, _ = validate_data(self, X, first, accept_sparse="csr", dtype=(np.float64, np.float32))
+        rows = self._labelled_rows(X, y, *others)
+        check_each_source(rows.labels)
+        return rows
+
     def _labelled_rows(
         self, X: Any, y: Any, sample_weight: Any, audited_y: Any, groups: Any
     ) -> MemoryRows:
-        self.classes_ = label_classes(y, self.pos_label)
+        self.classes_ = label_classes(present(y), self.pos_label)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True

@@ -16,6 +16,7 @@ from doublelogit.estimators.validation import PROBABILITY_OR_RANGE, beliefs
 from doublelogit.fitted import LinearPair
 from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem, joint
+from doublelogit.methods.sources import joint_by_sources
 
 
 class JointClassifier(AbstractPUClassifier):
@@ -56,6 +57,9 @@ class JointClassifier(AbstractPUClassifier):
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1): a number, or a number with
         its standard deviation. One of them at most; it enters the likelihood.
+    dependence : float, default=0.0
+        Of labels by several sources: log odds ratio of any two of them among positives. 0 is
+        independence, which real sources seldom have; :class:`AveragedClassifier` averages over it.
     false_label_rate : float, default=0.0
         Probability that a negative is labelled. 0: labelled rows are surely positive.
     C, propensity_C : float, default=1.0
@@ -132,6 +136,7 @@ class JointClassifier(AbstractPUClassifier):
         "link": [StrOptions(set(LINKS))],
         "prevalence": PROBABILITY_OR_RANGE,
         "label_frequency": PROBABILITY_OR_RANGE,
+        "dependence": [Interval(Real, None, None, closed="neither")],
         "false_label_rate": [Interval(Real, 0, 1, closed="left")],
         "smooth_features": FEATURES,
         "scaled_penalty": ["boolean"],
@@ -150,6 +155,7 @@ class JointClassifier(AbstractPUClassifier):
         link: str = "logit",
         prevalence: float | tuple[float, float] | None = None,
         label_frequency: float | tuple[float, float] | None = None,
+        dependence: float = 0.0,
         false_label_rate: float = 0.0,
         C: float = 1.0,
         propensity_C: float = 1.0,
@@ -171,6 +177,7 @@ class JointClassifier(AbstractPUClassifier):
         self.link = link
         self.prevalence = prevalence
         self.label_frequency = label_frequency
+        self.dependence = dependence
         self.false_label_rate = false_label_rate
         self.C = C
         self.propensity_C = propensity_C
@@ -184,6 +191,11 @@ class JointClassifier(AbstractPUClassifier):
         self.pos_label = pos_label
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
+        if problem.by_sources:
+            self._check_plain(problem)
+            return joint_by_sources(
+                problem, dependence=self.dependence, tol=self.tol, max_iter=self.max_iter
+            )
         self._check_orientation(problem)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         init: Any = self.init
@@ -207,6 +219,14 @@ class JointClassifier(AbstractPUClassifier):
         informed = beliefs(self.prevalence, self.label_frequency, labelled_share(rows), rate)
         problem = replace(super()._problem(rows), beliefs=informed, false_label_rate=rate)
         return replace(problem, scaled_penalty=self.scaled_penalty)
+
+    def _check_plain(self, problem: Problem) -> None:
+        if problem.beliefs or problem.link is not None or self.false_label_rate:
+            raise ValueError(
+                "labels of several sources are fitted without prevalence, label_frequency, "
+                "false_label_rate and link='probit'. Leave them out; AveragedClassifier takes a "
+                "prevalence or a label_frequency beside several sources."
+            )
 
     def _check_orientation(self, problem: Problem) -> None:
         needs = {

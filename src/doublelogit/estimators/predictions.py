@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doublelogit._types import Floats, Matrix
+from doublelogit.estimators.label_sources import any_label, is_several
 from doublelogit.estimators.out_of_core import (
     is_distant,
     nameless,
     over_blocks,
     source_like_fit,
 )
-from doublelogit.estimators.validation import listed, row_columns, with_unlabelled
+from doublelogit.estimators.validation import (
+    listed,
+    row_columns,
+    with_unlabelled,
+)
 from doublelogit.findings import fit as findings
 from doublelogit.fitted import FittedModel, Probabilities
 from doublelogit.fitted.fit import Orientation
@@ -64,6 +69,18 @@ class ModelPredictions:
         return self.model_.propensity(self._features(X))
 
     @over_blocks
+    def predict_source_propensity(self, X: Any) -> Floats:
+        """Propensity of every source, P(S_j=1 | Y=1, x), a column each; that of any is e(x)."""
+        check_is_fitted(self)
+        model: Any = self.model_
+        if not hasattr(model, "source_propensity"):
+            raise ValueError(
+                "predict_source_propensity needs a fit to labels of several sources, y of shape "
+                "(n, m); got a fit to one. Use predict_propensity."
+            )
+        return np.asarray(model.source_propensity(self._features(X)))
+
+    @over_blocks
     def predict_label_proba(self, X: Any) -> Floats:
         """Probability of a label s(x) = P(S=1 | x), false labels included if allowed for."""
         check_is_fitted(self)
@@ -106,7 +123,7 @@ class ModelPredictions:
         ----------
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Observed labels, coded as in ``fit``.
+            Observed labels, coded as in ``fit``; of several sources, that of any counts.
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
@@ -122,6 +139,7 @@ class ModelPredictions:
                 partial(_label_score, nameless(self)), rows.labels.any, rows.weight
             )
             return float(value / n)
+        y = any_label(y, self.classes_) if is_several(y) else y
         y = np.asarray(with_unlabelled(y, *self.classes_[::-1]))
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):

@@ -16,6 +16,7 @@ from doublelogit.exceptions import ModelFileError
 from doublelogit.findings import Finding
 from doublelogit.fitted.fit import Orientation
 from doublelogit.fitted.plugged import NumericSide
+from doublelogit.fitted.sources import SourceLaw, SourcesPair, SourcesPosterior, SourcesSide
 from doublelogit.registry import CLASSIFIERS
 from doublelogit.tables.columns import Category, Date, Ignored, Number
 from doublelogit.tables.encoding import TableEncoding
@@ -45,6 +46,10 @@ RECORDS: dict[str, Any] = {
         Number,
         NumericSide,
         Orientation,
+        SourceLaw,
+        SourcesPair,
+        SourcesPosterior,
+        SourcesSide,
         TableEncoding,
         *(record for shape in SHAPES for record in shape.records),
     )

@@ -18,11 +18,11 @@ from doublelogit.core.design import predictor
 from doublelogit.core.labels import Labels, labels_of
 from doublelogit.core.link import Link, to_logit
 from doublelogit.core.rows import Extremes, RowColumns, Rows
+from doublelogit.estimators.label_sources import is_several, missing_labels
 from doublelogit.exceptions import LabelOrderWarning
 from doublelogit.methods.belief import Belief
 from doublelogit.methods.prevalence import prevalence_at
 from doublelogit.tables.labels import cluster_codes, evident_positive
-from doublelogit.tables.words import is_missing
 
 MOST_WEIGHT = 1e15  # beyond, a row more or less is lost to rounding
 LEAST_WEIGHT = 1e-9  # below, variances overflow, and nothing was seen that could tell anything
@@ -34,7 +34,7 @@ SELF_EVIDENT = ({0, 1}, {-1, 1})
 def with_unlabelled(y: Any, pos_label: Any, unlabelled: Any = None) -> Any:
     """Labels in which a missing one (NaN, None) has the value that means unlabelled."""
     values = np.asarray(y)
-    missing = _missing(values)
+    missing = missing_labels(values)
     if values.ndim > 2 or not missing.any():
         return y
     present = np.array(values[~missing].tolist())
@@ -43,14 +43,6 @@ def with_unlabelled(y: Any, pos_label: Any, unlabelled: Any = None) -> Any:
         unlabelled = _unlabelled_value(np.unique(present), pos_label)
     filled[missing] = unlabelled
     return filled.astype(present.dtype) if present.dtype.kind in "biuf" else filled
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype != object:
-        return np.zeros(values.shape, dtype=bool)
-    return np.reshape([is_missing(value) for value in values.ravel().tolist()], values.shape)
 
 
 def _unlabelled_value(known: NDArray[Any], pos_label: Any) -> Any:
@@ -134,12 +126,17 @@ def row_columns(
     """Labels, weight and cluster of some rows, from what was observed of them."""
     if y is None:
         raise ValueError("labels are needed; got None. Pass y, or name scan_parquet(..., label=).")
-    y = one_column(y)
-    unknown = y[(y != classes[0]) & (y != classes[1]) & ~_missing(y)]
+    several = is_several(y)
+    y = np.asarray(y) if several else one_column(y)
+    missing = missing_labels(y)
+    unknown = y[(y != classes[0]) & (y != classes[1]) & ~missing]
     if len(unknown):
         raise ValueError(f"y must hold the labels of fit, {listed(classes)}; got {unknown[0]!r}.")
     s = (y == classes[1]).astype(np.float64)
-    labels = labels_of(s, check_audited(audited_y, s, certain), certain)
+    if several:
+        s[missing] = np.nan
+    audited = check_audited(audited_y, labels_of(s).any, certain)
+    labels = labels_of(s, audited, certain)
     return RowColumns(labels, _checked_weight(sample_weight, len(s)), check_groups(groups, len(s)))
 
 
@@ -149,13 +146,14 @@ def one_column(y: Any) -> NDArray[Any]:
     if y.ndim > 1 and y.shape[1] > 1:
         check_sources(y)
         raise ValueError(
-            "a classifier learns from the labels of one source for one class, y of shape (n,) or "
-            f"(n, 1); got {y.shape[1]} columns. Label the rows that any source labelled, "
-            "np.nanmax(y, axis=1), or fit one classifier per class."
+            "this classifier learns from labels of one source for one class, y of shape (n,) or "
+            f"(n, 1); got {y.shape[1]} columns. Use AveragedClassifier or JointClassifier for "
+            "several sources, label the rows that any of them labelled, np.nanmax(y, axis=1), or "
+            "fit one classifier per class."
         )
     y = column_or_1d(y, warn=True)
     # numbers kept as objects are numbers
-    return np.array(y.tolist()) if y.dtype == object and not _missing(y).any() else y
+    return np.array(y.tolist()) if y.dtype == object and not missing_labels(y).any() else y
 
 
 def check_sources(values: Any, audited: Any = None, certain: bool = True) -> Labels:

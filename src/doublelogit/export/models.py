@@ -13,6 +13,7 @@ from doublelogit._types import Floats
 from doublelogit.averaged.shapes import Shape, shape_named
 from doublelogit.averaged.shapes.divided import DividedSide
 from doublelogit.export.graph import Value, log_sigmoid, sigmoid
+from doublelogit.export.label_sources import any_label, any_label_by_component
 from doublelogit.export.labels import divided_predictors
 from doublelogit.fitted import (
     CertainLabel,
@@ -25,6 +26,7 @@ from doublelogit.fitted import (
     ScaledLabel,
 )
 from doublelogit.fitted.label import SUREST
+from doublelogit.fitted.sources import SourceLaw, SourcesSide
 
 Four = tuple[Value, Value, Value, Value]  # y(x), e(x), s(x) and t(x) of every row
 
@@ -81,6 +83,11 @@ def _(side: ImpliedPropensity, X: Value) -> Value:
     return _log_odds(log_sigmoid(X.linear(side.alpha)) - log_y)
 
 
+@logit.register
+def _(side: SourceLaw, X: Value) -> Value:
+    return any_label(side, X, log_sigmoid)
+
+
 @singledispatch
 def answers(model: Any, X: Value) -> Four:
     """What a fitted model says of every row."""
@@ -129,6 +136,8 @@ def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:
 
 def _predictors(side: Any, X: Value) -> Value:
     """Predictor of each row in each component."""
+    if isinstance(side, SourcesSide):
+        return any_label_by_component(side, X, log_sigmoid)
     return divided_predictors(side, X) if isinstance(side, DividedSide) else X.linear(side.coef)
 
 

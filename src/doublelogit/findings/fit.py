@@ -25,6 +25,7 @@ from doublelogit.fitted.fit import Orientation
 Weighed = tuple[str, str, float]
 
 RULES = {
+    "sources": "the patterns of labels by several sources",
     "features": "the columns named for the outcome or the labelling",
     "audit": "the audited rows",
     "prevalence": "the prevalence given",
@@ -155,6 +156,8 @@ UNDETERMINED_BY = {
     "rows as well; name `propensity_features`",
     "signal": "the classes hardly separate by these features; find features that tell more",
     "labels": "the labels are few for these features; name fewer `outcome_features`",
+    "sources": "sources may depend on each other, and their labels do not show how much; name "
+    "another source",
 }
 
 
@@ -169,6 +172,29 @@ def undetermined_prevalence(
         f"credible (90%), because {UNDETERMINED_BY[reason]}, or audit some rows (`audited_y`). The "
         f"probabilities keep to the middle of that. The posterior puts {weighed(readings)}.",
         {"low": low, "high": high, "shares": {name: share for name, _, share in readings}},
+    )
+
+
+def few_overlaps(overlaps: float) -> Finding:
+    """Too few rows have two labels for sources to show whether they depend on each other."""
+    return Finding(
+        ATTENTION,
+        "identification",
+        f"only {overlaps:.0f} rows have labels of two sources or more, too few to show whether "
+        "sources depend on each other: their dependence is left to what is usual in other tables, "
+        "and intervals are as wide as that. Another source, or audited rows (`audited_y`), would "
+        "tell more.",
+        {"overlaps": overlaps},
+    )
+
+
+def two_sources() -> Finding:
+    """Two sources can not show whether they depend on each other."""
+    return Finding(
+        FINE,
+        "identification",
+        "two sources cannot show whether they depend on each other; a third, or audited rows, can. "
+        "The answer averages over what is usual in other tables.",
     )
 
 

@@ -13,8 +13,8 @@ class Orientation:
     Parameters
     ----------
     rule : str
-        What decided: "features", "audit", "prevalence", "false labels", "penalty", "curves",
-        "norm" or "likeness".
+        What decided: "sources", "features", "audit", "prevalence", "false labels", "penalty",
+        "curves", "norm" or "likeness".
     gap : float
         How clearly: how much worse the swapped solution fits in log-likelihood (inf if it is no
         optimum of its own), or by how many standard errors the outcome model is the stronger.

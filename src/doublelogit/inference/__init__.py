@@ -9,16 +9,20 @@ from doublelogit.inference.likelihood import LikelihoodInference
 from doublelogit.inference.posterior import PosteriorInference
 from doublelogit.inference.profile import Profile
 from doublelogit.inference.scar import ScarTest, scar_test
+from doublelogit.inference.sources import Dependence, Overlaps, SourcesInference
 from doublelogit.inference.summary import Summary
 
 __all__ = [
+    "Dependence",
     "Diagnosis",
     "Estimate",
     "Inference",
     "LikelihoodInference",
+    "Overlaps",
     "PosteriorInference",
     "Profile",
     "ScarTest",
+    "SourcesInference",
     "Summary",
     "bootstrap",
     "infer",

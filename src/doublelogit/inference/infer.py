@@ -6,6 +6,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from doublelogit.common.threads import with_paying_threads
+from doublelogit.fitted.sources import SourcesPair
 from doublelogit.inference.base import Inference
 from doublelogit.inference.likelihood import likelihood_inference
 from doublelogit.inference.posterior import posterior_inference
@@ -42,7 +43,9 @@ def infer(
     Returns
     -------
     result : LikelihoodInference or PosteriorInference
-        Both offer ``prevalence``, ``label_frequency``, ``hidden``, ``summary`` and ``diagnose``.
+        Of labels by several sources a SourcesInference, which adds ``dependence``, ``overlaps`` and
+        ``curve``. All offer ``prevalence``, ``label_frequency``, ``hidden``, ``summary`` and
+        ``diagnose``.
 
     Examples
     --------
@@ -72,6 +75,11 @@ def infer(
 
 def _refusal(model: Any) -> TypeError:
     name = type(model).__name__
+    if isinstance(model.model_, SourcesPair):
+        return TypeError(
+            f"{name} takes the dependence of several sources as given, so it has no intervals that "
+            "hold. Use AveragedClassifier, which averages over it."
+        )
     if method_of(model).intervals is not None:
         return TypeError(
             f"standard errors need logistic models; this {name} has another classifier in the "

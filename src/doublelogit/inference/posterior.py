@@ -23,6 +23,7 @@ from doublelogit.core.rows import row_count
 from doublelogit.findings.fit import summary_notes
 from doublelogit.fitted import MixtureSide, PosteriorMixture
 from doublelogit.fitted.mixture import credible
+from doublelogit.fitted.sources import SourcesPosterior
 from doublelogit.inference.base import Inference
 from doublelogit.inference.diagnosis import PosteriorDiagnosis, diagnose_posterior
 from doublelogit.inference.estimate import Estimate, check_level
@@ -165,6 +166,8 @@ class PosteriorInference(Inference):
             "propensity": (problem.propensity, mixture.propensity_model),
         }
         terms, values = [], []
+        if mixture.coefficients().gamma is None:  # sources have coefficients under each law
+            del sides["propensity"]
         for which, (used, side) in sides.items():
             terms += [(which, str(name)) for name in used.take(names)]
             values.append(_coefficient_columns(mixture, side, level)[_positions(used)])
@@ -254,7 +257,12 @@ def posterior_inference(
             "cov_type and groups are for maximum-likelihood models: a posterior takes rows as "
             "independent. Leave them out, or use JointClassifier."
         )
-    return PosteriorInference(model, model.bind(**data), feature_names(model))
+    kind = PosteriorInference
+    if isinstance(model.model_, SourcesPosterior):
+        from doublelogit.inference.sources import SourcesInference
+
+        kind = SourcesInference
+    return kind(model, model.bind(**data), feature_names(model))
 
 
 def _positions(terms: Terms) -> Any:

@@ -23,8 +23,8 @@ Combinations = tuple[tuple[int, int], tuple[int, int]]
 class Symmetry:
     """The swap that a likelihood of labels does not see (Lemma 1).
 
-    The two models are told apart by different features or penalties, rows of known class, what is
-    believed of the prevalence, or negatives that are labelled too.
+    The two models are told apart by several label sources, different features or penalties, rows of
+    known class, what is believed of the prevalence, or negatives that are labelled too.
 
     ``strengths`` are class and labelling, whose strengths tell them apart by assumption, as
     combinations of (beta, gamma); ``swap`` is (beta, gamma) of the swapped pair; ``assumption``
@@ -37,6 +37,8 @@ class Symmetry:
 
     def broken_by(self, problem: "Problem") -> str | None:
         """The first thing that tells the two models apart, None if they may swap unnoticed."""
+        if problem.by_sources:
+            return "sources"
         if self.features_differ(problem):
             return "features"
         if problem.audited:
@@ -121,6 +123,11 @@ class Problem:
     def audited(self) -> bool:
         """Whether the class of some row is known other than by its label."""
         return bool(self.rows.sum_columns(_audited, self.rows.labels, self.rows.weight))
+
+    @property
+    def by_sources(self) -> bool:
+        """Whether labels are told apart by who gave them."""
+        return self.rows.labels.by_source is not None
 
     @property
     def label(self) -> Terms:

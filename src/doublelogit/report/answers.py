@@ -1,12 +1,13 @@
 """The prevalence under each assumption that a report sets side by side."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from doublelogit.common.thresholds import LARGE_SAMPLE
+from doublelogit.fitted.sources import SourcesPair
 from doublelogit.inference import Estimate, Inference, infer
 from doublelogit.inference.estimate import share_estimate
 from doublelogit.registry import SCAR, method_of
@@ -48,10 +49,12 @@ class Answer:
 
 def inferred(classifier: Any, table: Table, X: Any) -> Inference | None:
     """Inference for a fit; None where the method has none, or the fit has not converged."""
-    if method_of(classifier).intervals is None:
+    if method_of(classifier).intervals is None or isinstance(classifier.model_, SourcesPair):
         return None
     try:
-        return infer(classifier, X, table.s, sample_weight=table.weight, audited_y=table.audited)
+        return infer(
+            classifier, X, table.labels, sample_weight=table.weight, audited_y=table.audited
+        )
     except ValueError:
         if classifier.converged_:  # then these are not the rows of the fit
             raise
@@ -106,7 +109,8 @@ def at_random(model: FittedTable, table: Table, X: Any) -> Answer:
     """The prevalence if labels were given at random."""
     parameters = {"false_label_rate": model.known.get("false_label_rate", 0.0)}
     classifier = make_classifier(SCAR, model.roles, model.encoding, parameters)
-    return _answer_of_another(AT_RANDOM, quietly(fit_rows, classifier, X, table), table, X)
+    merged = replace(table, sources=None)  # which source gave a label is no matter at random
+    return _answer_of_another(AT_RANDOM, quietly(fit_rows, classifier, X, merged), merged, X)
 
 
 def with_false_labels(

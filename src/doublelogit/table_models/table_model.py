@@ -17,7 +17,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.findings import Finding
 from doublelogit.fitted import FittedModel, Probabilities
 from doublelogit.inference import Inference, infer
-from doublelogit.registry import AUTO, LINES, METHODS, Method, with_capability
+from doublelogit.registry import AUTO, LINES, METHODS, Method, method_of, with_capability
 from doublelogit.table_models.table_doubts import TableDoubts
 from doublelogit.tables import Roles, Table, TableEncoding
 
@@ -76,7 +76,7 @@ class FittedTable:
         return infer(
             self.classifier,
             table.encoded(self.encoding),
-            table.s,
+            table.labels,
             sample_weight=table.weight,
             audited_y=table.audited,
         )
@@ -104,6 +104,7 @@ def fit_table(
     rows: Table | ParquetScan, method: Method, parameters: Mapping[str, Any] | None = None
 ) -> FittedTable:
     """Fit a method to the rows of a table, or to those of a scan."""
+    _check_sources(rows.roles, method)
     if isinstance(rows, ParquetScan):
         return _fit_scan(rows, method, parameters)
     rows = rows.counted
@@ -111,6 +112,15 @@ def fit_table(
     classifier = make_classifier(method, rows.roles, rows.encoding, parameters, large=large)
     fit_rows(classifier, rows.encoded(rows.encoding), rows)
     return FittedTable(rows.roles, method.name, rows.encoding, classifier)
+
+
+def _check_sources(roles: Roles | None, method: Method) -> None:
+    """Refuse several label columns for a method that learns from one."""
+    if roles is not None and roles.several and not method.sources:
+        raise TableError(
+            f"`label` names {len(roles.labels)} columns, and the method {method.name} learns from "
+            f"one. Choose one of {', '.join(with_capability('sources'))}."
+        )
 
 
 def _fit_scan(
@@ -144,7 +154,9 @@ def fit_rows(classifier: Any, X: Any, table: Table, rows: Any = slice(None)) -> 
     audited = None if table.audited is None else table.audited[rows]
     groups = None if table.cluster is None else table.cluster[rows]
     named = {"sample_weight": weight, "audited_y": audited, "groups": groups}
-    return classifier.fit(X.iloc[rows], table.s[rows], **named)
+    if table.sources is None or not method_of(classifier).sources:
+        return classifier.fit(X.iloc[rows], table.s[rows], **named)
+    return classifier.fit(X.iloc[rows], table.labels.iloc[rows], **named)
 
 
 def quietly(fit: Any, *arguments: Any) -> Any:

@@ -13,7 +13,8 @@ from doublelogit.exceptions import TableError, TableWarning
 from doublelogit.fitted import Probabilities
 from doublelogit.table_models.table_model import FittedTable
 from doublelogit.tables import Roles, Table, read_table
-from doublelogit.tables.labels import code_audited, label_words
+from doublelogit.tables.label_columns import labelled_rows
+from doublelogit.tables.labels import code_audited
 from doublelogit.tables.table import row_ids
 
 BLOCK = 2**16  # rows of a scan at once
@@ -90,7 +91,7 @@ class ScanRows:
     def unlabelled(self) -> Any:
         """Rows that may be hidden positives; all, if the files have no label column."""
         roles = self.model.roles
-        named = [name for name in (roles.label, roles.audited) if name in self._names]
+        named = [name for name in (*roles.labels, roles.audited) if name in self._names]
         if not named:
             return np.ones(len(self.probabilities.hidden), dtype=bool)
         return may_be_hidden(self.scan.frame(named), roles)
@@ -132,8 +133,8 @@ def rows_of(model: FittedTable, table: Any) -> AnyRows:
 def may_be_hidden(frame: Any, roles: Roles) -> Any:
     """Rows without a label and without an audited class, as far as the columns are there."""
     hidden = np.ones(len(frame), dtype=bool)
-    if roles.label in frame.columns:
-        hidden &= label_words(frame[roles.label]) != roles.positive
+    if all(name in frame.columns for name in roles.labels):
+        hidden &= ~labelled_rows(frame, roles)
     if roles.audited is not None and roles.audited in frame.columns:
         hidden &= np.isnan(code_audited(frame[roles.audited]))
     return hidden

@@ -15,10 +15,12 @@ class Roles:
 
     Parameters
     ----------
-    label : str
-        Column whose values tell labelled rows.
+    label : str or tuple of str
+        Column whose values tell labelled rows; several, if several sources label the class.
     positive : str, default=None
-        The value of it that means labelled.
+        The value of it that means labelled. Of several sources also counts above 0 and dates do.
+    unseen : str, default=None
+        Of several sources, the value that means that one did not look at the row.
     id : str, default=None
         Column that names the rows; not a feature.
     weight : str, default=None
@@ -40,8 +42,9 @@ class Roles:
         Columns that are not features.
     """
 
-    label: str
+    label: str | tuple[str, ...]
     positive: str | None = None
+    unseen: str | None = None
     id: str | None = None
     weight: str | None = None
     audited: str | None = None
@@ -58,6 +61,13 @@ class Roles:
             given = vars(self)[name]
             if given is not None:
                 object.__setattr__(self, name, _names(name, given))
+        if not isinstance(self.label, str):
+            object.__setattr__(self, "label", _sources(self.label))
+        if self.unseen is not None and not self.several:
+            raise TableError(
+                "`unseen` is a value of label columns of several sources; got one `label`. Leave "
+                "it out: rows without a label are unlabelled."
+            )
         for name in ("categorical", "ignore"):
             object.__setattr__(self, name, _names(name, vars(self)[name]))
 
@@ -80,15 +90,30 @@ class Roles:
         return cls.from_formula(roles) if "~" in roles else cls(roles)
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The label columns: one, or one for each source."""
+        return (self.label,) if isinstance(self.label, str) else self.label
+
+    @property
+    def several(self) -> bool:
+        """Whether several sources label the class."""
+        return len(self.labels) > 1
+
+    @property
+    def label_words(self) -> str:
+        """The label columns for a sentence."""
+        return ", ".join(self.labels)
+
+    @property
     def reserved(self) -> set[str]:
         """Columns that are not features."""
-        roles = (self.label, self.id, self.weight, self.audited, self.cluster, *self.ignore)
+        roles = (*self.labels, self.id, self.weight, self.audited, self.cluster, *self.ignore)
         return {name for name in roles if name is not None}
 
     @property
     def text_columns(self) -> list[str]:
         """Columns that a file must give as texts: labels and audited classes."""
-        return [name for name in (self.label, self.audited) if name is not None]
+        return [name for name in (*self.labels, self.audited) if name is not None]
 
     @property
     def verbatim_columns(self) -> list[str]:
@@ -98,7 +123,7 @@ class Roles:
     def check(self, columns: Sequence[str]) -> None:
         """Refuse roles that name a column which is not there, or has another role."""
         named: dict[str, Sequence[str | None]] = {
-            "label": [self.label],
+            "label": self.labels,
             "id": [self.id],
             "weight": [self.weight],
             "audited": [self.audited],
@@ -143,6 +168,14 @@ class Roles:
             others = ", ".join(sorted(self.reserved))
             raise TableError(f"the table must have a column besides {others}: there is no feature.")
         return features
+
+
+def _sources(label: Any) -> str | tuple[str, ...]:
+    """Label columns as a tuple; one alone is a text."""
+    columns = tuple(label)
+    if not columns or len(set(columns)) < len(columns):
+        raise TableError(f"`label` must name different columns, one at least; got {columns!r}.")
+    return columns if len(columns) > 1 else str(columns[0])
 
 
 def _names(role: str, given: Any) -> tuple[str, ...]:

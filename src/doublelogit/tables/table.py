@@ -13,6 +13,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.tables.columns import MISSING, OTHER
 from doublelogit.tables.encoder import TableEncoder
 from doublelogit.tables.encoding import TableEncoding
+from doublelogit.tables.label_columns import code_sources
 from doublelogit.tables.labels import code_audited, code_labels, code_weights
 from doublelogit.tables.read import read_table
 from doublelogit.tables.roles import Roles
@@ -39,6 +40,7 @@ class Table:
     group: Any
     roles: Roles
     notes: tuple[str, ...]
+    sources: Floats | None = None  # labels of each of several sources
     audit: Any = None  # the audit that audited classes come from, if not from a column
     _encoded: dict[TableEncoding, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -55,18 +57,18 @@ class Table:
         weight = None if roles.weight is None else code_weights(frame[roles.weight])
         if weight is not None and not weight.any():
             raise TableError(f"some row must count; every weight in {roles.weight!r} is 0.")
-        labels = frame[roles.label]
-        coding = code_labels(labels if weight is None else labels[weight > 0], roles.positive)[1]
+        s, sources, positive, notes = _labels(frame, roles, weight)
         return cls(
             features=features,
-            s=coding.encode(labels),
+            s=s,
+            sources=sources,
             ids=row_ids(frame, roles.id),
             weight=weight,
             audited=None if roles.audited is None else code_audited(frame[roles.audited]),
             cluster=None if roles.cluster is None else as_words(frame[roles.cluster]),
             group=None if roles.by is None else row_groups(frame[roles.by]),
-            roles=replace(roles, positive=coding.positive),
-            notes=(*frame.attrs["notes"], *coding.notes, *_id_notes(frame, roles.id)),
+            roles=replace(roles, positive=positive),
+            notes=(*frame.attrs["notes"], *notes, *_id_notes(frame, roles.id)),
         )
 
     def __len__(self) -> int:
@@ -100,10 +102,19 @@ class Table:
         """The table of some rows, by their numbers; itself if these are all."""
         if len(rows) == len(self):
             return self
-        taken = ("s", "ids", "weight", "audited", "cluster", "group")
+        taken = ("s", "sources", "ids", "weight", "audited", "cluster", "group")
         columns = {name: vars(self)[name] for name in taken}
         columns = {name: None if value is None else value[rows] for name, value in columns.items()}
         return replace(self, features=self.features.iloc[rows], **columns, _encoded={})
+
+    @property
+    def labels(self) -> Any:
+        """What a classifier learns from: a column, or a frame with one for each source."""
+        if self.sources is None:
+            return self.s
+        import pandas as pd
+
+        return pd.DataFrame(self.sources, columns=list(self.roles.labels))
 
     @property
     def row_weight(self) -> Floats:
@@ -124,6 +135,19 @@ class Table:
                 f"at least {FEWEST_LABELS} rows must be labelled to fit anything; got {labelled}. "
                 "Collect more labels."
             )
+
+
+def _labels(
+    frame: Any, roles: Roles, weight: Floats | None
+) -> tuple[Floats, Floats | None, str | None, tuple[str, ...]]:
+    """Any label, the labels of each of several sources, what means labelled, and notes."""
+    counted = slice(None) if weight is None else weight > 0
+    if roles.several:
+        coded = code_sources(frame, roles, counted)
+        return coded.any, coded.labels, roles.positive, coded.notes
+    labels = frame[roles.label]
+    coding = code_labels(labels[counted], roles.positive)[1]
+    return coding.encode(labels), None, coding.positive, coding.notes
 
 
 def row_ids(frame: Any, name: str | None) -> Any:

@@ -5,9 +5,17 @@ from doublelogit.averaged.mechanisms.following import Following
 from doublelogit.averaged.mechanisms.named import Named
 from doublelogit.averaged.mechanisms.own_slopes import OwnSlopes
 from doublelogit.averaged.mechanisms.protocol import Arguments, Mechanism, Odds
+from doublelogit.averaged.mechanisms.sources import PAIRS, SHARED_EFFORT
 
 # Labels at random come first: their posterior is where the search of others begins.
-MECHANISMS: tuple[Mechanism, ...] = (AtRandom(), Following(), OwnSlopes(), Named())
+MECHANISMS: tuple[Mechanism, ...] = (
+    AtRandom(),
+    Following(),
+    OwnSlopes(),
+    Named(),
+    PAIRS,
+    SHARED_EFFORT,
+)
 
 
 def mechanism_named(name: str) -> Mechanism:

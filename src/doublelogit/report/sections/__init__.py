@@ -9,6 +9,7 @@ from doublelogit.report.sections import (
     made,
     prevalence,
     ranked,
+    sources,
     trust,
     verdict,
 )
@@ -16,6 +17,7 @@ from doublelogit.report.sections import (
 SECTIONS: tuple[Section, ...] = (
     verdict.SECTION,
     prevalence.SECTION,
+    sources.SECTION,
     audit.SECTION,
     ranked.SECTION,
     drivers.SECTION,

@@ -22,7 +22,7 @@ def compute(analysis: Analysis) -> Numbers:
         "unlabelled": int((table.s == 0).sum()),
         "audited": 0 if table.audited is None else int((~np.isnan(table.audited)).sum()),
         "weighted": table.weight is not None,
-        "label": table.roles.label,
+        "label": table.roles.label_words,
         "positive": table.roles.positive,
         "encoded_columns": analysis.X.shape[1],
         "columns": [_column(column, table.features[column.name]) for column in columns],
@@ -79,7 +79,7 @@ def _labels(analysis: Analysis) -> list[Finding]:
     table, roles = analysis.table, analysis.table.roles
     labelled, share = int(table.s.sum()), float(table.s.mean())
     return [
-        tables.labels(labelled, share, roles.label, str(roles.positive)),
+        tables.labels(labelled, share, roles.label_words, str(roles.positive)),
         *analysis.doubts.few_labels,
         *(tables.note(text) for text in table.notes),
     ]

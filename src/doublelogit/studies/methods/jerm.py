@@ -45,6 +45,7 @@ from doublelogit.core.rows import quantile
 from doublelogit.core.solvers import Factor, lbfgs, settled, trust_region
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.fitted.fit import PUFit
+from doublelogit.methods.held import HeldPropensityObjective
 from doublelogit.methods.logistic import (
     ACCEPTABLE,
     DENSE_LIMIT,
@@ -53,7 +54,6 @@ from doublelogit.methods.logistic import (
     propensity_model,
 )
 from doublelogit.methods.problem import Problem
-from doublelogit.studies.methods.held_propensity import HeldPropensityObjective
 
 FEWEST = 10  # unlabelled rows of the stratum
 FEWEST_RELEASED = 9
