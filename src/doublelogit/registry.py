@@ -52,6 +52,8 @@ class Method:
         Whether such a learner may model labelling too.
     stand_in : str, default=None
         Name of the method that takes its place for learners that it lacks; None refuses them.
+    wide : str, default=None
+        Name of the method that takes its place for more features than it takes.
     holds_out : bool, default=False
         Whether its fit leaves the likelihood of every row by models that have not seen it.
     judges_straight : bool, default=False
@@ -75,6 +77,7 @@ class Method:
     bends: Mapping[str, "Method"] = field(default_factory=dict)
     bends_labelling: bool = False
     stand_in: str | None = None
+    wide: str | None = None
     holds_out: bool = False
     judges_straight: bool = False
 
@@ -119,7 +122,9 @@ _METHODS = (
         contradicts=True,
         bends=_AVERAGED_BENDS,
         stand_in="joint",
+        wide="sparse",
     ),
+    Method("sparse", "sparse:SparseClassifier", out_of_core=False, intervals="posterior"),
     # in large samples all starts end in one optimum, and each costs as much as the fit
     Method(
         "joint",

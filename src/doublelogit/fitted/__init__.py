@@ -12,6 +12,7 @@ from doublelogit.fitted.mixture import (
 )
 from doublelogit.fitted.plugged import PluggedPair, PluggedSide
 from doublelogit.fitted.protocol import Coefficients, FittedModel, Probabilities, Side
+from doublelogit.fitted.selected import SelectedComponents, SelectedSide, Selection
 
 __all__ = [
     "BentPosteriorSide",
@@ -32,5 +33,8 @@ __all__ = [
     "PosteriorSide",
     "Probabilities",
     "ScaledLabel",
+    "SelectedComponents",
+    "SelectedSide",
+    "Selection",
     "Side",
 ]
