@@ -36,8 +36,8 @@ from doublelogit.methods.support import (
 
 MOST_CELLS = 2**26  # stored numbers by which columns are chosen: of longer tables, fewer rows
 FOLDS = 3
-# Names of so few columns are taken at their word: they are in the union whatever the tests say.
-TAKEN_AT_THEIR_WORD = 20
+# Columns of a model that need no selection: a short list that was named, or a narrow table.
+TAKEN_WHOLE = 20
 LEVEL = 0.9  # of the intervals that tell class from labelling
 # Chosen on designs of their own (``benchmarks/sparse.py calibrate``): columns at the edge of being
 # seen that a selection misses, in their number.
@@ -91,8 +91,8 @@ class SparseClassifier(AveragedClassifier):
     Parameters
     ----------
     outcome_features, propensity_features : array-like of names or indices, default=None
-        Features that the models may use; None is all, an empty list a constant. Lists of up to 20
-        are taken at their word: their features are always in the union.
+        Features that the models may use; None is all, an empty list a constant. Up to 20 features of
+        a model are all in the union; of more, those are that matter.
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1); see
         :class:`AveragedClassifier`.
@@ -278,8 +278,8 @@ class SparseClassifier(AveragedClassifier):
         rows = _in_memory(problem)
         factor = np.full((1, rows.n_features), np.inf)
         factor[0, _columns(problem.label)] = 1.0
-        for terms in self._named(problem):
-            if len(_columns(terms)) <= TAKEN_AT_THEIR_WORD:
+        for terms in (problem.outcome, problem.propensity):
+            if len(_columns(terms)) <= TAKEN_WHOLE:
                 factor[0, _columns(terms)] = 0.0
         loss = SparseLoss.of(rows, factor, problem.moments if rows is problem.rows else None)
         columns = self._not_empty(problem, loss, screened(loss))

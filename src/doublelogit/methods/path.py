@@ -95,6 +95,16 @@ class SparseLoss:
         return len(self.factor)
 
     @property
+    def free(self) -> Ints:
+        """Columns without a penalty."""
+        return np.flatnonzero((self.factor == 0).any(axis=0))
+
+    @property
+    def chooses(self) -> bool:
+        """Whether any column has a penalty, so that there is a path."""
+        return bool((np.isfinite(self.factor) & (self.factor > 0)).any())
+
+    @property
     def empty(self) -> Floats:
         """Coefficients before any column is used."""
         coef = np.zeros((self.models, self.columns.n_features + 1))

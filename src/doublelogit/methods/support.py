@@ -13,7 +13,7 @@ A cross-validated path of both models is no substitute: L1 drives the pair to e(
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,14 +41,16 @@ FLAT = 1e-6  # eigenvalues of an information below are taken as zero, of the lar
 
 def screened(loss: SparseLoss) -> Ints:
     """The support on the label's path whose refit has the least extended BIC."""
-    most = max(int(loss.n / ROWS_PER_FEATURE), 1)
+    if not loss.chooses:
+        return loss.free
+    most = max(int(loss.n / ROWS_PER_FEATURE), 1) + len(loss.free)
     start_at = start(loss, 1e-8)
     largest = loss.largest_penalty(start_at)
     penalties = geometric(largest, SCREENED, LOWEST)
-    best, least, seen = np.array([], dtype=np.intp), np.inf, set()
+    best, least, seen = loss.free, np.inf, set()
     points = path(loss, penalties, tol=TOLERANCE * largest, most_features=most, coef=start_at)
     for point in points:
-        support = point.support
+        support = np.union1d(point.support, loss.free)
         if tuple(support) in seen:
             continue
         seen.add(tuple(support))
@@ -207,6 +209,8 @@ def rest_index(loss: SparseLoss, support: Ints, splits: Iterable[Split]) -> Rest
     """The index of what was not selected; None where it helps no held-out label."""
     factor = loss.factor.copy()
     factor[:, support] = 0.0
+    if not replace(loss, factor=factor).chooses:
+        return None
     n, splits = len(loss.rows), list(splits)
     predictors = np.empty((n, REST_PENALTIES))
     coefs = []
@@ -222,6 +226,8 @@ def rest_index(loss: SparseLoss, support: Ints, splits: Iterable[Split]) -> Rest
         return None
     slopes = np.array([fits[best][:-1] for fits in coefs])
     slopes[:, support] = 0.0
+    if not slopes.any():
+        return None
     values = np.empty(n)
     for (_, inside), each in zip(splits, slopes, strict=True):
         values[inside] = loss.rows.X[inside] @ each
@@ -234,7 +240,7 @@ def _rest_path(rows: MemoryRows, factor: Floats) -> Floats:
     begin = start(loss, 1e-8)
     largest = loss.largest_penalty(begin)
     penalties = geometric(largest, REST_PENALTIES, REST_LOWEST)
-    most = int((loss.factor == 0).sum() + loss.n / ROWS_PER_FEATURE)
+    most = len(loss.free) + max(int(loss.n / ROWS_PER_FEATURE), 1)
     points = path(loss, penalties, tol=TOLERANCE * largest, most_features=most, coef=begin)
     fits = [loss.columns.raw(point.coef)[0] for point in points]
     return np.array(fits + [fits[-1]] * (REST_PENALTIES - len(fits)))
