@@ -52,8 +52,10 @@ class Method:
         Whether such a learner may model labelling too.
     stand_in : str, default=None
         Name of the method that takes its place for learners that it lacks; None refuses them.
+    least_features, most_features : float
+        Widths of tables, in encoded features, that it is for.
     wide : str, default=None
-        Name of the method that takes its place for more features than it takes.
+        Name of the method that takes its place for more features than that.
     holds_out : bool, default=False
         Whether its fit leaves the likelihood of every row by models that have not seen it.
     judges_straight : bool, default=False
@@ -77,9 +79,21 @@ class Method:
     bends: Mapping[str, "Method"] = field(default_factory=dict)
     bends_labelling: bool = False
     stand_in: str | None = None
+    least_features: float = 0
+    most_features: float = float("inf")
     wide: str | None = None
     holds_out: bool = False
     judges_straight: bool = False
+
+    def suits(self, n_features: int) -> bool:
+        """Whether it is for tables of so many encoded features."""
+        return self.least_features <= n_features <= self.most_features
+
+    def at_width(self, n_features: int) -> "Method":
+        """The method for so many encoded features: itself, or what takes its place."""
+        if self.wide is None or n_features <= self.most_features:
+            return self
+        return METHODS[self.wide]
 
     @property
     def module(self) -> str:
@@ -91,6 +105,8 @@ class Method:
         """Name of the classifier."""
         return self.estimator.partition(":")[2]
 
+
+WIDEST = 999  # features of which the default holds matrices of all pairs
 
 # What models the class in a table, simplest first; labelling is logistic unless asked otherwise.
 LINEAR, SPLINE, BOOSTING = "linear", "spline", "boosting"
@@ -122,9 +138,16 @@ _METHODS = (
         contradicts=True,
         bends=_AVERAGED_BENDS,
         stand_in="joint",
+        most_features=WIDEST,
         wide="sparse",
     ),
-    Method("sparse", "sparse:SparseClassifier", out_of_core=False, intervals="posterior"),
+    Method(
+        "sparse",
+        "sparse:SparseClassifier",
+        out_of_core=False,
+        intervals="posterior",
+        least_features=WIDEST + 1,
+    ),
     # in large samples all starts end in one optimum, and each costs as much as the fit
     Method(
         "joint",

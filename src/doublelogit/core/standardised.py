@@ -61,4 +61,6 @@ class Standardised:
     def raw(self, coef: Floats) -> Floats:
         """Coefficients of the columns as they are, intercept last, from those of standard units."""
         slopes = coef[..., :-1] / self.unit
+        if not self.origin.any():
+            return np.concatenate([slopes, coef[..., -1:]], axis=-1)
         return np.concatenate([slopes, coef[..., -1:] - slopes @ self.origin[:, None]], axis=-1)

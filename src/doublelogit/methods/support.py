@@ -12,7 +12,7 @@ Algorithm::
 A cross-validated path of both models is no substitute: L1 drives the pair to e(x) = 1.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -33,9 +33,11 @@ REST_PENALTIES, REST_LOWEST = 15, 0.1  # of the index of what is left
 TOLERANCE = 1e-3  # of the largest penalty: a support needs no more
 ROWS_PER_FEATURE = 8
 EBIC = 0.25  # of Chen and Chen's gamma; BIC, 1/2, 1, stability and cross-validation were worse
+PATIENCE, REST_PATIENCE = 10, 3  # supports and penalties beyond the best that are still tried
 REFIT_PENALTY = 1.0  # ridge of a refit, on the sum of losses in standard units
 ENTER, ROUNDS = 3, 5  # columns that enter by a round of score tests, and rounds
 LEAST_LABELLED = 10  # labelled rows in which a column must not be zero
+SINGULAR = 1e-10  # eigenvalues of products of unit columns below are rounding error
 FLAT = 1e-6  # eigenvalues of an information below are taken as zero, of the largest
 
 
@@ -47,7 +49,7 @@ def screened(loss: SparseLoss) -> Ints:
     start_at = start(loss, 1e-8)
     largest = loss.largest_penalty(start_at)
     penalties = geometric(largest, SCREENED, LOWEST)
-    best, least, seen = loss.free, np.inf, set()
+    best, least, behind, seen = loss.free, np.inf, 0, set()
     points = path(loss, penalties, tol=TOLERANCE * largest, most_features=most, coef=start_at)
     for point in points:
         support = np.union1d(point.support, loss.free)
@@ -55,8 +57,11 @@ def screened(loss: SparseLoss) -> Ints:
             continue
         seen.add(tuple(support))
         criterion = _ebic(loss, support, point.coef[0])
+        behind += 1
         if criterion < least:
-            best, least = support, criterion
+            best, least, behind = support, criterion, 0
+        if behind == PATIENCE:
+            break
     return best
 
 
@@ -175,8 +180,10 @@ def _score_sums(X: Matrix, v_a: Floats, v_b: Floats, residual: Floats, basis: Fl
 def _orthonormal(design: Floats) -> Floats:
     """An orthonormal basis of the columns of a matrix."""
     size = np.sqrt((design**2).sum(axis=0))
-    left, values, _ = np.linalg.svd(design / np.where(size > 0, size, 1.0), full_matrices=False)
-    return np.asarray(left[:, values > FLAT * values[0]])
+    unit = design / np.where(size > 0, size, 1.0)
+    values, vectors = np.linalg.eigh(unit.T @ unit)
+    kept = values > SINGULAR * values[-1]
+    return np.asarray(unit @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
 def _labelled_nonzeros(rows: MemoryRows) -> Floats:
@@ -211,36 +218,52 @@ def rest_index(loss: SparseLoss, support: Ints, splits: Iterable[Split]) -> Rest
     factor[:, support] = 0.0
     if not replace(loss, factor=factor).chooses:
         return None
-    n, splits = len(loss.rows), list(splits)
-    predictors = np.empty((n, REST_PENALTIES))
-    coefs = []
-    for outside, inside in splits:
-        fits = _rest_path(loss.rows.some(outside), factor)
-        X = loss.rows.X[inside]
-        predictors[inside] = np.column_stack([predictor(X, each) for each in fits])
-        coefs.append(fits)
-    weight, s = loss.rows.weight, loss.rows.labels.any[:, None]
-    likelihood = weight @ (s * predictors + log_expit(-predictors)) / loss.n
-    best = int(likelihood.argmax())
-    if best == 0:
+    splits, rows = list(splits), loss.rows
+    best = _held_out_best(loss, factor, splits)
+    if best is None:
         return None
-    slopes = np.array([fits[best][:-1] for fits in coefs])
+    slopes = best.coefs[:, :-1]
     slopes[:, support] = 0.0
     if not slopes.any():
         return None
-    values = np.empty(n)
+    values = np.empty(len(rows))
     for (_, inside), each in zip(splits, slopes, strict=True):
-        values[inside] = loss.rows.X[inside] @ each
-    return Rest(slopes.mean(axis=0), values, float(likelihood[best] - likelihood[0]))
+        values[inside] = rows.X[inside] @ each
+    return Rest(slopes.mean(axis=0), values, best.gain)
 
 
-def _rest_path(rows: MemoryRows, factor: Floats) -> Floats:
-    """Coefficients along a path of the label; the last ones stand for penalties beyond its end."""
+class _Best(NamedTuple):
+    """Coefficients of the penalty that is best for held-out labels, by fold, and its gain."""
+
+    coefs: Floats
+    gain: float
+
+
+def _held_out_best(loss: SparseLoss, factor: Floats, splits: list[Split]) -> _Best | None:
+    """The best penalty of the index; None where it is the one that leaves nothing."""
+    rows, best, behind = loss.rows, None, 0
+    first = highest = -np.inf
+    paths = [_rest_path(rows.some(outside), factor) for outside, _ in splits]
+    for coefs in zip(*paths, strict=False):  # until the first of them ends
+        likelihood = 0.0
+        for (_, inside), coef in zip(splits, coefs, strict=True):
+            a, s = predictor(rows.X[inside], coef), rows.labels.any[inside]
+            likelihood += float(rows.weight[inside] @ (s * a + log_expit(-a))) / loss.n
+        first = likelihood if np.isinf(first) else first
+        behind += 1
+        if likelihood > highest:
+            best, highest, behind = coefs, likelihood, 0
+        if behind == REST_PATIENCE:
+            break
+    return None if best is None or highest <= first else _Best(np.array(best), highest - first)
+
+
+def _rest_path(rows: MemoryRows, factor: Floats) -> Iterator[Floats]:
+    """Coefficients along a path of the label."""
     loss = SparseLoss.of(rows, factor)
     begin = start(loss, 1e-8)
     largest = loss.largest_penalty(begin)
     penalties = geometric(largest, REST_PENALTIES, REST_LOWEST)
     most = len(loss.free) + max(int(loss.n / ROWS_PER_FEATURE), 1)
     points = path(loss, penalties, tol=TOLERANCE * largest, most_features=most, coef=begin)
-    fits = [loss.columns.raw(point.coef)[0] for point in points]
-    return np.array(fits + [fits[-1]] * (REST_PENALTIES - len(fits)))
+    return (loss.columns.raw(point.coef)[0] for point in points)

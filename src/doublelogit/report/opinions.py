@@ -128,7 +128,7 @@ def other_methods(
 
 def _applies(method: Method, model: FittedTable, X: Any) -> bool:
     """Whether a method allows for biased labels, is another one, and can be afforded."""
-    if method.assumes_scar or method.name == model.method:
+    if method.assumes_scar or method.name == model.method or not method.suits(X.shape[1]):
         return False
     return method.intervals != "posterior" or X.shape[0] * X.shape[1] <= MOST_CELLS
 

@@ -102,6 +102,11 @@ class Learners:
             )
         return method.bends[wanted[0]]
 
+    def at_width(self, method: Method, encoding: TableEncoding) -> Method:
+        """The method for the features of an encoding; only lines have another for wide tables."""
+        lines = self._both == (LINEAR, LINEAR)
+        return method.at_width(len(encoding.names)) if lines else method
+
     @property
     def smooth(self) -> "Learners":
         """These learners, with splines in the place of trees."""

@@ -114,6 +114,7 @@ def fit_table(
     encoding = encode_columns(rows, learners)
     if encoding.curves:
         encoding = _resized(rows, encoding, learners)
+    method = learners.at_width(method, encoding)
     large = len(rows) > LARGE_SAMPLE
     classifier = make_classifier(method, rows.roles, encoding, parameters, learners, large=large)
     fit_rows(classifier, rows.encoded(encoding), rows)
@@ -130,6 +131,7 @@ def _fit_scan(
         taken = scan.counted(spread_rows(scan.n_rows))
         some = Table.from_frame(scan.take(taken, scan.files.schema.names), roles)
         encoding = _resized(some, encoding, learners)
+    method = learners.at_width(method, encoding)
     large = scan.n_rows > LARGE_SAMPLE
     classifier = make_classifier(method, roles, encoding, parameters, learners, large=large)
     classifier.fit(scan.encoded_by(encoding))

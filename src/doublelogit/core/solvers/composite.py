@@ -8,8 +8,9 @@ Algorithm::
         shorten the step if it moves predictors too far, then until the sum falls enough (Armijo)
 
 The search over signs holds the signs of the coordinates that are not zero, solves the linear system
-they leave, stops where the first of them would cross zero and drops it, and else takes in the zero
-that violates its condition most. Each solution of a system lowers the sum, so it ends.
+they leave, stops where the first of them would cross zero and drops it, and else takes in the zeros
+that violate their conditions most: several, until one of these leaves at once, and then one by one,
+when each solution of a system lowers the sum, so that it ends.
 """
 
 from collections.abc import Callable
@@ -105,6 +106,7 @@ def _by_signs(b: Floats, H: Floats, z: Floats, weight: Floats) -> Floats:
     z, free = z.copy(), weight == 0
     sign, active = np.sign(z) * ~free, free | (z != 0)
     exact = EXACT * max(float(np.abs(b).max()), 1.0)
+    some = max(len(z) // 8, 1)  # that enter at once, as long as none of them leaves at once
     for _ in range(20 * len(z) + 100):
         A = np.flatnonzero(active)
         goal = np.linalg.solve(H[np.ix_(A, A)], -(b[A] + weight[A] * sign[A]))
@@ -112,16 +114,18 @@ def _by_signs(b: Floats, H: Floats, z: Floats, weight: Floats) -> Floats:
         if len(crossing):
             here = z[A]
             share = here[crossing] / (here[crossing] - goal[crossing])
-            first = int(share.argmin())
-            z[A] = here + share[first] * (goal - here)
-            gone = A[crossing[first]]
+            first = share.min()
+            z[A] = here + first * (goal - here)
+            gone = A[crossing[share == first]]
             z[gone], sign[gone], active[gone] = 0.0, 0.0, False
+            some = some if first > 0 else 1
             continue
         z[A] = goal
-        slope = b + H[:, A] @ goal
+        slope = b + H @ z
         excess = np.where(active, -np.inf, np.abs(slope) - weight)
-        worst = int(excess.argmax())
-        if excess[worst] <= exact:
+        entering = np.flatnonzero(excess > exact)
+        if len(entering) == 0:
             break
-        active[worst], sign[worst] = True, -np.sign(slope[worst])
+        entering = entering[np.argsort(-excess[entering], kind="stable")[:some]]
+        active[entering], sign[entering] = True, -np.sign(slope[entering])
     return z
