@@ -213,6 +213,11 @@ def method_of(classifier: Any) -> Method:
     raise TypeError(f"a classifier of this library is needed, such as {example}; got {names[0]}.")
 
 
+def suited(n_features: int) -> list[Method]:
+    """The methods for tables of so many encoded features."""
+    return [method for method in _METHODS if method.suits(n_features)]
+
+
 def register(methods: Iterable[Method]) -> None:
     """Make classifiers of another package known to inference and to model files."""
     CLASSIFIERS.update({method.class_name: method for method in methods})

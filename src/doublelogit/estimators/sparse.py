@@ -91,8 +91,8 @@ class SparseClassifier(AveragedClassifier):
     Parameters
     ----------
     outcome_features, propensity_features : array-like of names or indices, default=None
-        Features that the models may use; None is all, an empty list a constant. Up to 20 features of
-        a model are all in the union; of more, those are that matter.
+        Features that the models may use; None is all, an empty list a constant. Where a model has
+        up to 20 features all of them are in the union, of more those that matter.
     prevalence, label_frequency : float or (mean, sd), default=None
         What is known from elsewhere of P(Y=1), or of P(S=1 | Y=1); see
         :class:`AveragedClassifier`.
@@ -250,9 +250,17 @@ class SparseClassifier(AveragedClassifier):
         chosen = self._chosen(some)
         rest = self._rest(some, chosen.columns, X if thin is None else X[thin])
         selection, Z = _with_rest(rows, chosen.columns, rest, thin)
-        model = self._posterior(problem, rows, selection, Z, last=True)
+        model = chosen.model
+        if selection.has_rest or thin is not None or not self._rounds_like_last:
+            model = self._posterior(problem, rows, selection, Z, last=True)
         omitted = MISSED * 2 * np.log(rows.n_features) * chosen.scores.typical_variance
         return SparseFit.of(model, selection, omitted)
+
+    @property
+    def _rounds_like_last(self) -> bool:
+        """Whether the last fit is by the classifier of score rounds, and need not be made again."""
+        one, other = (self._averaged(last=last).get_params() for last in (True, False))
+        return one == other
 
     def _posterior(
         self, problem: Problem, rows: MemoryRows, selection: Selection, Z: Floats, *, last: bool
