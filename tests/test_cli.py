@@ -155,7 +155,10 @@ def test_compare_never_recommends_a_scar_method_after_evidence_of_bias(run):
     clinic(1500, bias=3).to_csv("biased.csv", index=False)
     arguments = ["compare", "biased.csv", *NAMED, "--resamples", 39]
     found = json.loads(run(*arguments, "--json").stdout)
-    assert {line["method"] for line in found["lines"]} == {*(m.name for m in suited(5)), "joint, SCAR"}
+    assert {line["method"] for line in found["lines"]} == {
+        *(m.name for m in suited(5)),
+        "joint, SCAR",
+    }
     assert found["recommended"] not in ("joint, SCAR", "naive")
     assert any("not to be used here" in finding["text"] for finding in found["findings"])
 

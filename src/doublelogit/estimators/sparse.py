@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from doublelogit.core.design import Terms
 from doublelogit.core.folds import FoldsError, cluster_keys, content_keys, held_out_splits
 from doublelogit.engines.memory import MemoryRows
 from doublelogit.estimators.averaged import AveragedClassifier
-from doublelogit.estimators.base import COUNT, FEATURES
+from doublelogit.estimators.base import COUNT, FEATURES, AbstractPUClassifier
+from doublelogit.estimators.joint import JointClassifier
 from doublelogit.estimators.validation import PROBABILITY_OR_RANGE
 from doublelogit.findings import Finding
 from doublelogit.findings import fit as findings
@@ -25,6 +26,7 @@ from doublelogit.fitted.fit import PUFit
 from doublelogit.methods import Problem
 from doublelogit.methods.path import SparseLoss, start
 from doublelogit.methods.support import (
+    ENTER,
     ROUNDS,
     Rest,
     Scores,
@@ -33,6 +35,8 @@ from doublelogit.methods.support import (
     score_tests,
     screened,
 )
+
+T = TypeVar("T", bound=AbstractPUClassifier)
 
 MOST_CELLS = 2**26  # stored numbers by which columns are chosen: of longer tables, fewer rows
 FOLDS = 3
@@ -237,11 +241,9 @@ class SparseClassifier(AveragedClassifier):
             counts[self._chosen(replace(problem, rows=some)).columns] += 1
         return counts / n_subsamples
 
-    def _averaged(self, *, last: bool, **features: Any) -> AveragedClassifier:
+    def _averaged(self, *, last: bool) -> AveragedClassifier:
         """The classifier of selected columns: of score rounds, or the last one."""
-        return AveragedClassifier(
-            prevalence=self.prevalence, label_frequency=self.label_frequency, **features
-        )
+        return AveragedClassifier(prevalence=self.prevalence, label_frequency=self.label_frequency)
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         rows = _in_memory(problem)
@@ -252,7 +254,7 @@ class SparseClassifier(AveragedClassifier):
         selection, Z = _with_rest(rows, chosen.columns, rest, thin)
         model = chosen.model
         if selection.has_rest or thin is not None or not self._rounds_like_last:
-            model = self._posterior(problem, rows, selection, Z, last=True)
+            model = self._fitted(problem, rows, selection, Z, self._averaged(last=True))
         omitted = MISSED * 2 * np.log(rows.n_features) * chosen.scores.typical_variance
         return SparseFit.of(model, selection, omitted)
 
@@ -262,21 +264,18 @@ class SparseClassifier(AveragedClassifier):
         one, other = (self._averaged(last=last).get_params() for last in (True, False))
         return one == other
 
-    def _posterior(
-        self, problem: Problem, rows: MemoryRows, selection: Selection, Z: Floats, *, last: bool
-    ) -> AveragedClassifier:
-        """AVERAGED on the features that a selection makes."""
-        named = {
-            name: _places(terms, selection)
-            for name, terms in (
-                ("outcome_features", problem.outcome),
-                ("propensity_features", problem.propensity),
-            )
-            if vars(self)[name] is not None
-        }
+    def _fitted(
+        self, problem: Problem, rows: MemoryRows, selection: Selection, Z: Floats, model: T
+    ) -> T:
+        """A classifier fitted to the features that a selection makes."""
+        for name, terms in (
+            ("outcome_features", problem.outcome),
+            ("propensity_features", problem.propensity),
+        ):
+            if vars(self)[name] is not None:
+                model.set_params(**{name: _places(terms, selection)})
         s = rows.labels.any
         audited = np.where(s == 0, rows.labels.known, np.nan)
-        model = self._averaged(last=last, **named)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the findings of the last one are those of this fit
             return model.fit(Z, s, sample_weight=rows.weight, audited_y=audited)
@@ -292,16 +291,42 @@ class SparseClassifier(AveragedClassifier):
         loss = SparseLoss.of(rows, factor, problem.moments if rows is problem.rows else None)
         columns = self._not_empty(problem, loss, screened(loss))
         for n_rounds in range(self.max_rounds + 1):
-            selection = _only(rows.n_features, columns)
-            Z = selection.features(rows.X)
-            model = self._posterior(problem, rows, selection, Z, last=False)
-            y, e = model.probabilities(Z)[:2]
-            scores = score_tests(loss, columns, y, e)
+            model, scores = self._tested(problem, loss, columns, self._averaged(last=False))
+            if n_rounds == self.max_rounds:
+                break
             new = entering(scores)
-            if len(new) == 0 or n_rounds == self.max_rounds:
+            if len(new) == 0:
+                new = self._by_likelihood(problem, loss, columns)
+            if len(new) == 0:
                 break
             columns = np.union1d(columns, new)
         return Chosen(columns, scores, model)
+
+    def _tested(
+        self, problem: Problem, loss: SparseLoss, columns: Ints, model: T
+    ) -> tuple[T, Scores]:
+        """A model of some columns, and the tests of the others at its y(x) and e(x)."""
+        selection = _only(loss.columns.n_features, columns)
+        Z = selection.features(loss.rows.X)
+        model = self._fitted(problem, loss.rows, selection, Z, model)
+        y, e = model.probabilities(Z)[:2]
+        return model, score_tests(loss, columns, y, e)
+
+    def _by_likelihood(self, problem: Problem, loss: SparseLoss, columns: Ints) -> Ints:
+        """Columns that the tests let in one by one where the likelihood has its maximum.
+
+        A posterior that is wide tests at a mean of models that none of them is.
+        """
+        found = columns
+        for _ in range(ENTER):
+            model = JointClassifier(
+                n_starts=1, prevalence=self.prevalence, label_frequency=self.label_frequency
+            )
+            first = entering(self._tested(problem, loss, found, model)[1])[:1]
+            if len(first) == 0:
+                break
+            found = np.union1d(found, first)
+        return np.setdiff1d(found, columns)
 
     def _named(self, problem: Problem) -> list[Terms]:
         """Terms of the models whose features were named."""
