@@ -185,9 +185,11 @@ def calibrated(design: Design, seed: int) -> list[dict]:
 def summary(lines: list[dict], keys: list[str], path: Path) -> None:
     frame = pd.DataFrame(lines).astype({"cover_rows": float})
     groups = frame.groupby(keys, sort=False)
-    table = groups.mean(numeric_only=False).assign(seeds=groups.size())
-    table.astype(float).round(4).to_csv(path)
-    print(table.astype(float).round(3).to_string())
+    table = groups.mean(numeric_only=False).assign(seeds=groups.size()).astype(float).round(4)
+    if path.exists():  # of cells that were not run the lines stay
+        table = table.combine_first(pd.read_csv(path, index_col=keys))
+    table.to_csv(path)
+    print(table.round(3).to_string())
 
 
 def main(seeds: int = 4, *cells: str) -> None:

@@ -215,7 +215,7 @@ def method_of(classifier: Any) -> Method:
 
 def suited(n_features: int) -> list[Method]:
     """The methods for tables of so many encoded features."""
-    return [method for method in _METHODS if method.suits(n_features)]
+    return [method for method in METHODS.values() if method.suits(n_features)]
 
 
 def register(methods: Iterable[Method]) -> None:
