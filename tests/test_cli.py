@@ -191,11 +191,8 @@ def test_options_come_from_a_file(run, tmp_path):
 
 def test_a_diagnosis_needs_a_likelihood_or_a_posterior(run):
     result = run("diagnose", "clinic.csv", *ROLES, "--method", "tm-simple", code=2)
-    assert "neither a likelihood nor a posterior; choose one of averaged, sparse, joint, em" in words(
-        result
-    )
-    output = words(run("diagnose", "clinic.csv", *NAMED, "--method", "averaged"))
-    assert "The posterior puts" in output
+    able = "averaged, sparse, joint, em"
+    assert f"neither a likelihood nor a posterior; choose one of {able}" in words(result)
 
 
 @pytest.mark.parametrize(
