@@ -9,6 +9,7 @@ from doublelogit import (
     JointClassifier,
     LBEClassifier,
     NaiveClassifier,
+    SparseClassifier,
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
 )
@@ -25,11 +26,13 @@ CLASSIFIERS = [
     JERMClassifier(),
     DETMClassifier(n_starts=2),
     AveragedClassifier(label_model=("logistic", "splines")),
+    SparseClassifier(),
 ]
 LINE = AveragedClassifier(shape="line")  # whose folds, unlike others', do not hang on units
-LINEAR = [*CLASSIFIERS[:-1], LINE]
+LINEAR = [*CLASSIFIERS[:-2], LINE, SparseClassifier()]
 WITH_PROPENSITY = CLASSIFIERS[2:]
-PENALISED = CLASSIFIERS[:-1]  # AVERAGED has a prior, and is no logistic model but a mean of them
+# AVERAGED has a prior, and is no logistic model but a mean of them; so is SPARSE
+PENALISED = CLASSIFIERS[:-2]
 each = pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
 each_with_propensity = pytest.mark.parametrize(
     "model", WITH_PROPENSITY, ids=lambda m: type(m).__name__

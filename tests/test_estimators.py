@@ -26,6 +26,7 @@ from doublelogit import (
     LabelOrderWarning,
     LBEClassifier,
     NaiveClassifier,
+    SparseClassifier,
     TwoModelsClassifier,
     TwoModelsSimpleClassifier,
 )
@@ -45,6 +46,7 @@ pytestmark = pytest.mark.usefixtures("one_signal")
         JointClassifier(solver="mm", n_starts=1, max_iter=100),
         EMClassifier(max_iter=100),
         LBEClassifier(max_iter=100),
+        SparseClassifier(),
     ],
 )
 def test_scikit_learns_contract(estimator, check):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from doublelogit.estimators.calibration import (
         AuditCalibratedClassifier as AuditCalibratedClassifier,
     )
+    from doublelogit.estimators.paths import joint_path as joint_path
     from doublelogit.estimators.pipeline import PUPipeline as PUPipeline
     from doublelogit.exceptions import LabelOrderWarning as LabelOrderWarning
     from doublelogit.exceptions import MisfitWarning as MisfitWarning
@@ -58,6 +59,7 @@ _HOMES = {
     "TableWarning": "exceptions",
     "WeakIdentificationWarning": "exceptions",
     "infer": "inference",
+    "joint_path": "estimators.paths",
     "load": "persistence",
     "read_table": "tables",
     "scan_parquet": "engines.scan",

@@ -49,6 +49,10 @@ class Method:
         Whether its class may have any shape, given by a model of the label that can be chosen.
     sources : bool, default=False
         Whether it learns from labels of several sources.
+    least_features, most_features : float
+        Widths of tables, in encoded features, that it is for.
+    wide : str, default=None
+        Name of the method that takes its place for more features than that.
     """
 
     name: str
@@ -67,6 +71,19 @@ class Method:
     contradicts: bool = False
     label_model: bool = False
     sources: bool = False
+    least_features: float = 0
+    most_features: float = float("inf")
+    wide: str | None = None
+
+    def suits(self, n_features: int) -> bool:
+        """Whether it is for tables of so many encoded features."""
+        return self.least_features <= n_features <= self.most_features
+
+    def at_width(self, n_features: int) -> "Method":
+        """The method for so many encoded features: itself, or what takes its place."""
+        if self.wide is None or n_features <= self.most_features:
+            return self
+        return METHODS[self.wide]
 
     @property
     def module(self) -> str:
@@ -78,6 +95,8 @@ class Method:
         """Name of the classifier."""
         return self.estimator.partition(":")[2]
 
+
+WIDEST = 999  # features of which the default holds matrices of all pairs
 
 AUTO, LINES = "auto", "lines"
 # Models of the label that a class of any shape may follow; by lines the class is a line.
@@ -92,6 +111,15 @@ _METHODS = (
         contradicts=True,
         label_model=True,
         sources=True,
+        most_features=WIDEST,
+        wide="sparse",
+    ),
+    Method(
+        "sparse",
+        "sparse:SparseClassifier",
+        out_of_core=False,
+        intervals="posterior",
+        least_features=WIDEST + 1,
     ),
     # in large samples all starts end in one optimum, and each costs as much as the fit
     Method(
@@ -146,6 +174,11 @@ def method_of(classifier: Any) -> Method:
             return CLASSIFIERS[name]
     example = METHODS[DEFAULT_METHOD].class_name
     raise TypeError(f"a classifier of this library is needed, such as {example}; got {names[0]}.")
+
+
+def suited(n_features: int) -> list[Method]:
+    """The methods for tables of so many encoded features."""
+    return [method for method in METHODS.values() if method.suits(n_features)]
 
 
 def register(methods: Iterable[Method]) -> None:

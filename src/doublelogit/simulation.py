@@ -15,7 +15,7 @@ from doublelogit.exceptions import TableError
 from doublelogit.findings import ranking as sentences
 from doublelogit.labelling import draw
 from doublelogit.metrics import approximation_error
-from doublelogit.registry import METHODS, Method
+from doublelogit.registry import Method, suited
 from doublelogit.table_models.table_model import make_classifier, quietly
 from doublelogit.tables import Roles, TableEncoder, TableEncoding, code_labels
 
@@ -131,9 +131,10 @@ def evaluate(
     seconds = time.perf_counter() - start
     accuracy = float(((reference > 0.5) == (y == 1)).mean())
     scores = [Score("truth (oracle)", accuracy, 0.0, float(y.mean()), seconds)]
-    for i, method in enumerate(METHODS.values()):
+    methods = suited(X.shape[1])
+    for i, method in enumerate(methods):
         scores.append(_score(method, simulated, propensity_features, reference))
-        progress((i + 1) / len(METHODS))
+        progress((i + 1) / len(methods))
     return scores
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time the registry say
     from doublelogit.estimators.joint import JointClassifier as JointClassifier
     from doublelogit.estimators.lbe import LBEClassifier as LBEClassifier
     from doublelogit.estimators.naive import NaiveClassifier as NaiveClassifier
+    from doublelogit.estimators.sparse import SparseClassifier as SparseClassifier
     from doublelogit.estimators.two_models import TwoModelsClassifier as TwoModelsClassifier
     from doublelogit.estimators.two_models import (
         TwoModelsSimpleClassifier as TwoModelsSimpleClassifier,

@@ -24,6 +24,8 @@ from doublelogit.fitted import (
     MixtureSide,
     PosteriorMixture,
     ScaledLabel,
+    SelectedComponents,
+    Selection,
 )
 from doublelogit.fitted.label import SUREST
 from doublelogit.fitted.sources import SourceLaw, SourcesSide
@@ -131,7 +133,23 @@ def _(model: PosteriorMixture, X: Value) -> Four:
 def _by_shape(shapes: list[Shape], side: MixtureSide, X: Value) -> list[Value]:
     """Predictors of each row in the components of each shape."""
     pairs = zip(shapes, side.sides, strict=True)
-    return [shape.graph(one, X, _predictors) for shape, one in pairs]
+    return [_of_shape(shape, one, X) for shape, one in pairs]
+
+
+def _of_shape(shape: Shape, side: Any, X: Value) -> Value:
+    if not isinstance(side, SelectedComponents):
+        return shape.graph(side, X, _predictors)
+    return shape.graph(side.inner, _selected(side.selection, X), _predictors)
+
+
+def _selected(selection: Selection, X: Value) -> Value:
+    """The selected columns and the index of the others."""
+    Z = X.node("Gather", selection.columns, axis=1)
+    if not selection.has_rest:
+        return Z
+    others = X.node("Gather", selection.rest_columns, axis=1)
+    index = others @ selection.rest_coef[:, None] - selection.rest_level
+    return X.graph.node("Concat", Z, index, axis=1)
 
 
 def _predictors(side: Any, X: Value) -> Value:

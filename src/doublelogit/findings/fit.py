@@ -324,3 +324,10 @@ def mechanisms(readings: Sequence[Weighed], components: int) -> Finding:
 def weighed(readings: Sequence[Weighed]) -> str:
     """Readings of the labels with their shares, as words."""
     return ", ".join(f"{percent(share)} on {words}" for _, words, share in readings)
+
+
+def selected(n: int, n_features: int, *, rest: bool) -> Finding:
+    """How many features of a wide table were selected, and whether the others help as one."""
+    text = f"{n:,} of {n_features:,} features were selected"
+    text += "; an index of the others is one more." if rest else "; the others add nothing."
+    return Finding(FINE, "selection", text, {"selected": n, "features": n_features, "rest": rest})

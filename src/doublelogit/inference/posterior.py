@@ -298,7 +298,7 @@ def _sums(
     weight: Floats,
     codes: Floats,
 ) -> ComponentSums:
-    a, b = mixture.outcome_model.predictor(X), mixture.propensity_model.predictor(X)
+    a, b = mixture.predictors(X)
     y = expit(a)
     t = positive_given_label(labels.known[:, None], a, b)
     kinds = np.column_stack([np.ones(len(y)), labels.any == 1, labels.any == 0])

@@ -166,6 +166,7 @@ class SourcesInference(PosteriorInference):
     def _given(self, dependence: float) -> "SourcesInference":
         """The same with the dependence of all pairs held."""
         other = copy(self)
+        vars(other).pop("_of_everyone", None)  # sums of the other mixture
         fit = averaged_by_sources(self._problem, self.model._settings, dependence)
         assert isinstance(fit.model, SourcesPosterior)
         other._mixture = fit.model

@@ -37,7 +37,8 @@ FOLDS = 3  # each held out of a fit of every method
 
 # The default first, then maximum likelihood, also under labelling at random, then the others.
 FIRST_METHODS = (METHODS[DEFAULT_METHOD], METHODS[CHECKING_METHOD], SCAR)
-COMPARED = (*FIRST_METHODS, *(m for m in METHODS.values() if m not in FIRST_METHODS))
+_OTHERS = (m for m in METHODS.values() if m not in FIRST_METHODS and not m.least_features)
+COMPARED = (*FIRST_METHODS, *_OTHERS)
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,7 @@ def other_methods(
     encoding = model.encoding
     part = table.some(_sample(table, MOST_ROWS_OF_METHODS, rng))
     candidates = [m for m in METHODS.values() if m.counts_in_claims or not counting]
-    cells = len(table) * len(encoding.names)
-    methods = [m for m in candidates if _applies(m, model, cells)]
+    methods = [m for m in candidates if _applies(m, model, len(table))]
     opinions = []
     for i, method in enumerate(methods):
         classifier = table_model.classifier_for(method, table.roles, encoding, model.known)
@@ -116,11 +115,12 @@ def _probabilities(classifier: Any, encoding: TableEncoding, table: Table) -> Pr
     return Probabilities(*table.map(encoding, columns).T)
 
 
-def _applies(method: Method, model: FittedTable, cells: int) -> bool:
+def _applies(method: Method, model: FittedTable, n_rows: int) -> bool:
     """Whether a method allows for biased labels, is another one, and can be afforded."""
-    if method.assumes_scar or method.name == model.method:
+    p = len(model.encoding.names)
+    if method.assumes_scar or method.name == model.method or not method.suits(p):
         return False
-    return method.intervals != "posterior" or cells <= MOST_CELLS
+    return method.intervals != "posterior" or n_rows * p <= MOST_CELLS
 
 
 def _sample(table: Table, most: int, rng: np.random.Generator) -> Any:

@@ -108,6 +108,7 @@ def fit_table(
     if isinstance(rows, ParquetScan):
         return _fit_scan(rows, method, parameters)
     rows = rows.counted
+    method = method.at_width(len(rows.encoding.names))
     large = len(rows) > LARGE_SAMPLE
     classifier = make_classifier(method, rows.roles, rows.encoding, parameters, large=large)
     fit_rows(classifier, rows.encoded(rows.encoding), rows)
@@ -129,6 +130,7 @@ def _fit_scan(
     assert scan.roles is not None
     roles = replace(scan.roles, positive=scan.coding.positive)
     encoding = scan.learned_encoding(scaled=True)
+    method = method.at_width(len(encoding.names))
     large = scan.n_rows > LARGE_SAMPLE
     classifier = make_classifier(method, roles, encoding, parameters, large=large)
     classifier.fit(scan.encoded_by(encoding))

@@ -2,6 +2,7 @@
 
 from doublelogit.core.solvers.adam import Adam
 from doublelogit.core.solvers.anderson import Anderson
+from doublelogit.core.solvers.composite import CompositeSolution, composite
 from doublelogit.core.solvers.lbfgs import lbfgs
 from doublelogit.core.solvers.newton import newton
 from doublelogit.core.solvers.objective import FirstOrder, Objective, ValueGrad, ValueGradHess
@@ -11,12 +12,14 @@ from doublelogit.core.solvers.trust_region import trust_region
 __all__ = [
     "Adam",
     "Anderson",
+    "CompositeSolution",
     "Factor",
     "FirstOrder",
     "Objective",
     "Solution",
     "ValueGrad",
     "ValueGradHess",
+    "composite",
     "largest",
     "lbfgs",
     "newton",
