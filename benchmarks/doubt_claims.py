@@ -56,7 +56,7 @@ def examined(name, seed):
     # only noted where labelling may depend on columns, so that no samples need be drawn
     vars(analysis)["test"] = scar_test(analysis.X.to_numpy(), table.s, asymptotic=True)
     gap = label_calibration(table.s, analysis.probabilities.label).error
-    numbers = {"calibration": {"gap": gap}}
+    numbers = {"calibration": {"gap": gap}, "sources": None}
     verdict = [f for section in SECTIONS for f in section.findings(analysis, numbers)]
     doubted = [f.topic for f in verdict if f.level in ("attention", "problem")]
     opinions = {o.name: o for o in [doubt.page, *doubt.methods]}

@@ -9,6 +9,7 @@ With ``--block`` the optional packages are hidden first, so that it runs in any 
 import sys
 import tempfile
 import warnings
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def doors(folder):
     return {
         "read_table": lambda: doublelogit.read_table("table.csv"),
         "TableClassifier": lambda: doublelogit.TableClassifier(roles).fit("table.csv"),
-        "Report": lambda: doublelogit.report.html.render({}),
+        "Report": lambda: import_module("doublelogit.report.html").render({}),
         "scan_parquet": lambda: doublelogit.scan_parquet("table.parquet", "s"),
         "a formula": lambda: doublelogit.Roles.from_formula("s ~ a"),
         "a figure of a diagnosis": lambda: inference.diagnose().plot(),

@@ -80,7 +80,7 @@ def test_caution_is_empty_exactly_where_the_list_may_be_used(numbers):
 
 
 def test_both_kinds_of_pages_are_among_the_designs():
-    usable, leaking = (built(name) for name in ("named", "leak"))
+    usable, leaking = (built(name) for name in ("audited", "leak"))
     assert usable["caution"] == ""
     assert leaking["caution"] == "the label is among the features"
 

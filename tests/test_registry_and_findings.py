@@ -142,6 +142,10 @@ def test_classes_of_classifiers_are_asked_nowhere_above_them():
 ALLOWED = {
     # a stream is passed on as it is
     "cli/output.py: return getattr(self._stream, name)",
+    # standard output and error, whichever a caller has closed
+    "cli/output.py: if getattr(sys, name) is None:",
+    # what has no shape has no rows to cut into blocks
+    'estimators/out_of_core.py: shape = getattr(X, "shape", ())',
     # a reader of pandas is chosen by its name
     "tables/read.py: return getattr(pd, name)(path)  # pandas is imported only now",
 }

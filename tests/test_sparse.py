@@ -104,7 +104,7 @@ def test_on_its_selection_the_posterior_is_that_of_averaged(sample, fitted):
     X, _, s = sample
     columns = fitted.selected_["feature"]
     assert not fitted.findings_[-1].numbers["rest"]
-    plain = quiet(AveragedClassifier(), X[:, columns], s)
+    plain = quiet(AveragedClassifier(shape="line"), X[:, columns], s)
     assert fitted.predict_hidden(X) == pytest.approx(plain.predict_hidden(X[:, columns]), abs=1e-9)
     assert fitted.prevalence_interval() == pytest.approx(plain.prevalence_interval())
     assert fitted.coef_interval()[:, columns] == pytest.approx(plain.coef_interval()[:, :-1])
@@ -113,7 +113,7 @@ def test_on_its_selection_the_posterior_is_that_of_averaged(sample, fitted):
 def test_intervals_of_rows_are_wider_by_what_a_selection_misses(sample, fitted):
     X, _, s = sample
     columns = fitted.selected_["feature"]
-    plain = quiet(AveragedClassifier(), X[:, columns], s)
+    plain = quiet(AveragedClassifier(shape="line"), X[:, columns], s)
     inner, outer = plain.predict_interval(X[:, columns]), fitted.predict_interval(X)
     assert (outer[:, 0] < inner[:, 0]).all()
     assert (outer[:, 1] > inner[:, 1]).all()
@@ -251,7 +251,7 @@ def test_inference_is_of_the_rows_and_the_selection(sample, fitted):
     X, _, s = sample
     result = infer(fitted, X, s)
     columns = fitted.selected_["feature"]
-    plain = infer(quiet(AveragedClassifier(), X[:, columns], s), X[:, columns], s)
+    plain = infer(quiet(AveragedClassifier(shape="line"), X[:, columns], s), X[:, columns], s)
     for level in (0.5, 0.9):
         one, other = result.prevalence(level=level), plain.prevalence(level=level)
         assert (one.low, one.high) == pytest.approx((other.low, other.high))

@@ -336,7 +336,7 @@ def test_the_page_says_what_was_given():
         (["--prevalence", "3"], 2, "is no share"),
         (["--prevalence", "0.1±0.1±0.1"], 2, "is no share"),
         (["--false-label-rate", "0.1±0.1"], 2, "one number, without ±"),
-        (["--prevalence", "0.5", "--method", "em"], 3, "choose one of averaged, joint"),
+        (["--prevalence", "0.5", "--method", "em"], 3, "choose one of averaged, sparse"),
         (["--prevalence", "0.01"], 3, "must not be below what the labelled rows prove"),
     ],
 )

@@ -91,7 +91,7 @@ def test_all_pictures_are_there_and_have_words(browser, page):
         "f.querySelector('svg').getBoundingClientRect().height,"
         "f.querySelector('[role=img]').getAttribute('aria-label')])"
     )
-    assert len(figures) == 8
+    assert len(figures) == 10
     assert all(height > 60 and label for height, label in figures)
 
 

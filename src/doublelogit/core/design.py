@@ -156,16 +156,18 @@ class Terms:
         """Number of coefficients, with the intercept."""
         return 1 + (self.n_features if self.columns is None else len(self.columns))
 
+    @property
+    def used(self) -> Ints:
+        """Numbers of the columns that the model uses."""
+        return np.arange(self.n_features) if self.columns is None else self.columns
+
     def same(self, other: "Terms") -> bool:
         """Whether the other model has the same terms."""
-        everything = np.arange(self.n_features)
-        mine, theirs = (everything if t.columns is None else t.columns for t in (self, other))
-        return np.array_equal(mine, theirs)
+        return np.array_equal(self.used, other.used)
 
     def without(self, others: Ints) -> "Terms":
         """The terms that are not among these columns."""
-        mine = np.arange(self.n_features) if self.columns is None else self.columns
-        return replace(self, columns=np.setdiff1d(mine, others))
+        return replace(self, columns=np.setdiff1d(self.used, others))
 
     def embed(self, theta: Floats) -> Floats:
         """Full-length coefficients, zero where the model has no term."""

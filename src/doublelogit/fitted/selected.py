@@ -29,6 +29,11 @@ class Selection:
     rest_coef: Floats
     rest_level: float = 0.0
 
+    @classmethod
+    def only(cls, n_features: int, columns: Ints) -> "Selection":
+        """A selection without an index of the rest."""
+        return cls(n_features, columns, np.array([], dtype=np.intp), np.array([]))
+
     @property
     def has_rest(self) -> bool:
         """Whether what was not selected has an index."""

@@ -1,4 +1,4 @@
-"""The two models of a posterior, in components: lines with their covariances, and mixtures of shapes.
+"""The two models of a posterior, in components: lines with their covariances, mixtures of shapes.
 
 Components of one shape of the class stand together: each of the two models is a row of sides, one
 for each shape.

@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.common.threads import with_paying_threads
 from doublelogit.core.folds import Folds, Keys, content_keys
-from doublelogit.label_models.kinds import Predictor
+from doublelogit.label_models.kinds import STRAIGHT, Predictor
 
 SURE = 1e-9  # probabilities nearer to 0 or 1 have no logit
 
@@ -83,6 +83,12 @@ class LabelModel:
         of_kind = _logit(P).mean(axis=0)
         by_kind = np.sqrt(share) * (of_kind - (of_kind @ share)[:, None])
         return np.hstack([by_fold.T, by_kind])
+
+    @property
+    def flexible(self) -> float:
+        """Weight of the kinds that are more than two lines."""
+        straight = np.isin(self.names, STRAIGHT)
+        return float(self.weight[~straight].sum() / self.weight.sum())
 
     @property
     def n_deviations(self) -> int:

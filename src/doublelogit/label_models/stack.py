@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logit
-from sklearn.linear_model import LogisticRegression
 
 from doublelogit._types import Floats, Ints, Matrix
 from doublelogit.common.threads import with_paying_threads
@@ -142,6 +141,8 @@ def calibrated(p: Floats, sample: Sample, folds: Folds) -> tuple[Line, Floats]:
 
     Also the log-likelihoods of the labels by what was chosen.
     """
+    from sklearn.linear_model import LogisticRegression  # predictions need none of it
+
     z = logit(np.clip(p, SURE, 1 - SURE))[:, None]
 
     def line(rows: Ints) -> Line:

@@ -139,7 +139,7 @@ def score_tests(loss: SparseLoss, support: Ints, y: Floats, e: Floats) -> Scores
     information = np.stack([np.stack([aa, ab], -1), np.stack([ab, bb], -1)], -2)
     values, vectors = np.linalg.eigh(information)
     floor = FLAT * np.maximum(sums.aa + sums.bb, np.finfo(float).tiny)[:, None]
-    inverse = np.where(values > floor, 1 / np.maximum(values, floor), 0.0)
+    inverse = np.where(values > floor, 1 / np.where(values > floor, values, 1.0), 0.0)
     along = np.einsum("pij,pi->pj", vectors, u)
     statistic = (along**2 * inverse).sum(axis=1)
     variance = (vectors[:, 0, :] ** 2 * inverse).sum(axis=1) * loss.columns.spread**2

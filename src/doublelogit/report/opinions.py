@@ -17,7 +17,7 @@ from doublelogit.common.thresholds import CLEARLY_BETTER
 from doublelogit.core.folds import FoldsError, cluster_keys
 from doublelogit.core.held_out import compared
 from doublelogit.fitted.protocol import Probabilities, list_score
-from doublelogit.label_models import fit_label_model
+from doublelogit.label_models import STRAIGHT, fit_label_model
 from doublelogit.label_models.stack import likelihoods, simplex_weights
 from doublelogit.metrics import label_log_likelihoods
 from doublelogit.registry import METHODS, Method
@@ -30,7 +30,6 @@ Progress = Callable[[str, float], None]
 LIST_LENGTH = 50  # first rows that opinions are about
 MOST_ROWS_OF_METHODS = 5000  # that another method is fitted to: its opinion needs no more
 MOST_CELLS = 40_000  # beyond which a method that averages takes too long for an opinion
-STRAIGHT = ("logistic", "product")  # label models that are right if class and labelling are lines
 
 
 def silent(step: str, share: float) -> None:
