@@ -185,6 +185,21 @@ def test_named_features_divide_by_the_lines_that_they_draw():
     assert {"named"} == set(named.model_.outcome_model.sides[1].division.mechanism.split())
 
 
+def test_constant_columns_take_no_part_in_what_was_named(sample, tmp_path):
+    X, _, s = (one[:600] for one in sample)
+    wide = np.column_stack([np.ones(600), X])
+    models = [
+        AveragedClassifier(label_model=QUICK, propensity_features=named).fit(Z, s)
+        for Z, named in ((X, [1]), (wide, [2]))
+    ]
+    mine, its = (m.predict_positive(Z) for m, Z in zip(models, (X, wide), strict=True))
+    np.testing.assert_allclose(its, mine, atol=1e-6)
+    Z = wide + 0.01
+    session = onnxruntime.InferenceSession(to_onnx(models[1]).SerializeToString())
+    answers = session.run(None, {session.get_inputs()[0].name: Z})
+    np.testing.assert_allclose(np.ravel(answers[0]), models[1].predict_positive(Z), atol=1e-6)
+
+
 def test_labelling_named_as_constant_is_constant_and_may_leave_nobody_hidden():
     X, y, _ = band(1500)
     model = AveragedClassifier(label_model=QUICK, propensity_features=[]).fit(X, y.astype(int))

@@ -35,7 +35,7 @@ def divided_predictors(side: DividedSide, X: Value) -> Value:
     X = X if side.origin is None else X - side.origin
     seen = X if side.columns is None else X.node("Gather", side.columns, axis=1)
     s = label_probability(side.labels, seen)
-    y = _positive(side.division, s, X)
+    y = _positive(side.division, s, seen)
     if isinstance(side, DividedLabelling):
         hidden = (y - s).node("Max", s * SURE)
         return s.node("Log") - hidden.node("Log")

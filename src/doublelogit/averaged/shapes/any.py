@@ -143,6 +143,7 @@ def _division(
     if not named.any() or not _within(problem.propensity.columns, problem.outcome.columns):
         return SHARE, follows
     labelling = softmax(lines.log_mass[named]) @ lines.propensity.coef[named]
+    labelling = _of_columns(labelling, problem.outcome.columns)
     share = LEAST_IF_NAMED + FLEXIBLE_IF_NAMED * learned.model.flexible
     return share, Division(Named.name, none, labelling=labelling)
 
@@ -159,16 +160,17 @@ def _opposed(problem: Problem, lines: Lines, sample: Sample, weight: Floats) -> 
     part = weight * own
     if not part.sum():
         return 0.0
-    terms = problem.outcome.columns
     pairs = (part @ side.coef for side in (lines.outcome, lines.propensity))
-    a, b = (
-        predictor(sample.X, coef if terms is None else coef[np.append(terms, len(coef) - 1)])
-        for coef in pairs
-    )
+    a, b = (predictor(sample.X, _of_columns(coef, problem.outcome.columns)) for coef in pairs)
     a, b = (one - np.average(one, weights=sample.weight) for one in (a, b))
     norm = np.sqrt((sample.weight @ a**2) * (sample.weight @ b**2))
     cosine = float(sample.weight @ (a * b)) / max(float(norm), TINY)
     return float(part.sum() * np.clip(-cosine / OPPOSED, 0.0, 1.0))
+
+
+def _of_columns(coef: Floats, columns: Ints | None) -> Floats:
+    """The coefficients of some columns and the intercept."""
+    return coef if columns is None else coef[np.append(columns, len(coef) - 1)]
 
 
 class Nodes(NamedTuple):
@@ -243,8 +245,9 @@ def _audited(
     which = np.flatnonzero(~np.isnan(labels.known) & (labels.any == 0) & (weight > 0))
     X, weight, positive = X[which], weight[which], labels.known[which][:, None] == 1
     y, e = (expit(side.predictor(X)) for side in (lines.outcome, lines.propensity))
-    s = np.clip(model.predict(features_of(X, columns)), SURE, 1 - SURE)[:, None]
-    divided = (division.positive(s[:, 0], division.along(X), division.level) - s) / (1 - s)
+    Z = features_of(X, columns)
+    s = np.clip(model.predict(Z), SURE, 1 - SURE)[:, None]
+    divided = (division.positive(s[:, 0], division.along(Z), division.level) - s) / (1 - s)
     of_lines, of_divided = (
         weight @ _log_class(hidden, positive) for hidden in (y * (1 - e) / (1 - y * e), divided)
     )

@@ -37,8 +37,9 @@ class Division:
         The levels a.
     cap : float or None
         Largest probability where labels are at random, None where they are not.
-    labelling : ndarray of shape (n_features + 1,) or None
-        Coefficients of the labelling along named features, intercept last.
+    labelling : ndarray or None
+        Coefficients of the label model's features, by named ones of which labelling varies; the
+        intercept last.
     """
 
     mechanism: str
@@ -142,16 +143,14 @@ class DividedSide(ABC):
 
     def _seen(self, X: Matrix) -> Matrix:
         """What the label model sees of X."""
-        return features_of(self._moved(X), self.columns)
-
-    def _moved(self, X: Matrix) -> Matrix:
-        return X if self.origin is None else X - self.origin
+        X = X if self.origin is None else X - self.origin
+        return features_of(X, self.columns)
 
     def _divided(self, X: Matrix) -> tuple[Floats, Floats]:
         """s(x) of each row, and y(x) in each component."""
-        s = np.clip(self.labels.predict(self._seen(X)), SURE, 1 - SURE)
-        division = self.division
-        return s, division.positive(s, division.along(self._moved(X)), division.level)
+        Z, division = self._seen(X), self.division
+        s = np.clip(self.labels.predict(Z), SURE, 1 - SURE)
+        return s, division.positive(s, division.along(Z), division.level)
 
 
 @dataclass(frozen=True)
