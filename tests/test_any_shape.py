@@ -237,6 +237,8 @@ def test_any_classifier_may_be_the_label_model(sample, tmp_path):
         to_onnx(model)
     with pytest.raises(ValueError, match="label_model must be 'auto', one of logistic"):
         AveragedClassifier(label_model="magic").fit(X, s)
+    with pytest.raises(ValueError, match="label_model must be 'auto'"):
+        AveragedClassifier(shape="line", label_model="magic").fit(X, s)
 
 
 def test_intervals_of_rows_and_groups_know_of_the_label_model(sample, fitted):

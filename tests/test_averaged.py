@@ -266,7 +266,7 @@ def test_asked_for_scar_it_averages_scar_only(sample):
 def test_too_many_features_are_refused_with_the_way_out(double_logistic_sample):
     X = sparse.random(50, 1500, density=0.1, format="csr", random_state=0)
     s = (np.arange(50) % 5 == 0).astype(int)
-    with pytest.raises(ValueError, match=r"at most 1000 of them; got .* Choose Joint"):
+    with pytest.raises(ValueError, match=r"at most 1000 of them; got .* Choose Sparse"):
         AveragedClassifier(shape="line").fit(X, s)
 
 

@@ -25,6 +25,7 @@ from doublelogit.fitted import PosteriorMixture
 from doublelogit.fitted.fit import PUFit
 from doublelogit.fitted.mixture import credible
 from doublelogit.fitted.sources import SourcesPosterior
+from doublelogit.label_models import AUTO, kinds_of
 from doublelogit.methods import Problem
 from doublelogit.methods.logistic import DENSE_LIMIT
 
@@ -254,6 +255,8 @@ class AveragedClassifier(AbstractPUClassifier):
 
     def _fit(self, problem: Problem, X: Any) -> PUFit:
         self._check_size(problem)
+        if not (isinstance(self.label_model, str) and self.label_model == AUTO):
+            kinds_of(self.label_model)  # also where no label model is fitted
         settings = replace(self._settings, shape=self.shape, label_model=self.label_model)
         return averaged(problem, settings)
 
@@ -262,7 +265,7 @@ class AveragedClassifier(AbstractPUClassifier):
         if size > 2 * DENSE_LIMIT:
             raise ValueError(
                 f"{type(self).__name__} holds matrices of all pairs of features, so it takes at "
-                f"most {DENSE_LIMIT} of them; got {size // 2}. Choose JointClassifier, or name "
+                f"most {DENSE_LIMIT} of them; got {size // 2}. Choose SparseClassifier, or name "
                 "fewer outcome_features and propensity_features."
             )
 
